@@ -1,0 +1,47 @@
+# Two targets matter: `make run` starts Cloche, `make test` tests it.
+
+GO      ?= go
+VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo devel)
+ARGS    ?=
+FUZZTIME ?= 30s
+
+# Only the race detector needs cgo, and cgo needs a C compiler.
+export CGO_ENABLED = 0
+
+.DEFAULT_GOAL := help
+.PHONY: help run build test lint fuzz clean
+
+help: ## Show this list.
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-7s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+run: build ## Build and start the server; ARGS="--addr 127.0.0.1:9090" changes flags.
+	@exec bin/cloche serve $(ARGS)
+
+build: ## Build bin/cloche.
+	@$(GO) build -trimpath -ldflags '-s -w -X main.version=$(VERSION)' -o bin/cloche ./cmd/cloche
+
+test: ## Run all quick tests, with the race detector where a C compiler is there.
+	@if cc=$$($(GO) env CC) && command -v "$${cc%% *}" >/dev/null; then \
+		CGO_ENABLED=1 $(GO) test -race -shuffle=on -timeout 5m ./...; \
+	else \
+		echo "No C compiler ($$cc): testing without the race detector. Install gcc to have it."; \
+		$(GO) test -shuffle=on -timeout 5m ./...; \
+	fi
+
+lint: ## Check format, vet (also for arm64), staticcheck and dead code.
+	@bad=$$($(GO) tool gofumpt -l .) && if [ -n "$$bad" ]; then echo "Not formatted; run '$(GO) tool gofumpt -w .':"; echo "$$bad"; exit 1; fi
+	@$(GO) vet ./...
+	@GOARCH=arm64 $(GO) vet ./...
+	@$(GO) tool staticcheck ./...
+	@dead=$$($(GO) tool deadcode -test ./...) && if [ -n "$$dead" ]; then echo "Unreachable:"; echo "$$dead"; exit 1; fi
+
+fuzz: ## Run each fuzz test for FUZZTIME (30s).
+	@grep -rlE '^func Fuzz' --include='*_test.go' . | xargs -n1 dirname | sort -u | while read -r folder; do \
+		for name in $$(grep -hoE '^func Fuzz[A-Za-z0-9_]*' "$$folder"/*_test.go | cut -c6-); do \
+			echo "$$folder $$name"; \
+			$(GO) test -run '^$$' -fuzz "^$$name\$$" -fuzztime $(FUZZTIME) "$$folder" || exit 1; \
+		done; \
+	done
+
+clean: ## Remove what was built; the data folder stays.
+	@rm -rf bin

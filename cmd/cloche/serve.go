@@ -1,0 +1,124 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+
+	"github.com/spf13/cobra"
+
+	"cloche/internal/api"
+	"cloche/internal/config"
+	"cloche/internal/sandbox"
+	"cloche/internal/service"
+	"cloche/internal/snippet"
+	"cloche/internal/sqlite"
+)
+
+func newServe() *cobra.Command {
+	settings := config.ForServer()
+	cmd := &cobra.Command{
+		Use:   "serve",
+		Short: "Serve the HTTP API on this machine",
+		Long: "Serve the HTTP API on this machine. When it is ready it prints one line with its\n" +
+			"address on standard output; its log is on standard error.\n\n" +
+			"SIGTERM or SIGINT stops it: it accepts nothing more and lets runs finish for up to\n" +
+			"25 seconds. A second signal ends it at once.\n\n" +
+			"Each flag can also be given by the variable in brackets; the flag wins.",
+		Args: noArguments,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			cfg, err := settings.Load()
+			if err != nil {
+				return usageError{err}
+			}
+			return serve(cfg, cmd.OutOrStdout(), cmd.ErrOrStderr())
+		},
+	}
+	settings.Bind(cmd.Flags())
+	return cmd
+}
+
+// serve claims what can be missing or taken first, so that a fault is told
+// before a sandbox starts, and gives it all back in reverse.
+func serve(cfg config.Config, out, errOut io.Writer) error {
+	if err := onLinux(); err != nil {
+		return err
+	}
+	signals := notify()
+	log := newLog(cfg, errOut)
+	data, err := openData(cfg.Data)
+	if err != nil {
+		return err
+	}
+	defer data.Close()
+	listener, err := listen(cfg.Addr)
+	if err != nil {
+		return err
+	}
+	defer listener.Close()
+	handler, closeParts, err := build(cfg, data, log)
+	if err != nil {
+		return err
+	}
+	defer closeParts()
+	fmt.Fprintf(out, "cloche listening on http://%s\n", listener.Addr())
+	return serveHTTP(newHTTPServer(handler, cfg.Wait, log), listener, signals, log)
+}
+
+// build wires the parts of a server. The function that it returns closes them.
+func build(cfg config.Config, data *dataFolder, log *slog.Logger) (http.Handler, func(), error) {
+	store, err := sqlite.Open(context.Background(), data.path, sqlite.Limits{})
+	if err != nil {
+		return nil, nil, err
+	}
+	box, err := sandbox.New(sandbox.Config{Python: cfg.Python, Workers: cfg.Pool, WorkBase: cfg.WorkBase, Log: log})
+	if err != nil {
+		store.Close()
+		return nil, nil, err
+	}
+	closeParts := func() {
+		logClose(log, "sandbox", box.Close())
+		logClose(log, "records", store.Close())
+	}
+	handler, err := newHandler(cfg, box, store, log)
+	if err != nil {
+		closeParts()
+		return nil, nil, err
+	}
+	return handler, closeParts, nil
+}
+
+func newHandler(cfg config.Config, box *sandbox.Sandbox, store *sqlite.Store, log *slog.Logger) (http.Handler, error) {
+	policy := snippet.DefaultPolicy()
+	svc := service.New(service.Config{
+		Runner: box, Recorder: store, Policy: policy, Limits: limits(cfg),
+		Concurrency: cfg.Concurrency, Queue: queue(cfg), Wait: cfg.Wait, Log: log,
+	})
+	return api.New(api.Config{
+		Service: svc, Policy: policy, Runtime: box.Runtime(), Version: buildVersion(),
+		AllowedHosts: cfg.AllowedHosts, Log: log,
+	})
+}
+
+// limits are the contract's, with what the operator changed.
+func limits(cfg config.Config) snippet.Limits {
+	l := snippet.DefaultLimits()
+	l.Memory, l.StdoutChars, l.StderrChars = cfg.Memory, cfg.StdoutChars, cfg.StderrChars
+	return l
+}
+
+// queue is how a Service wants to be told that nobody may wait.
+func queue(cfg config.Config) int {
+	if cfg.Queue == 0 {
+		return -1
+	}
+	return cfg.Queue
+}
+
+func logClose(log *slog.Logger, part string, err error) {
+	if err != nil {
+		log.Error("close", "part", part, "error", err.Error())
+	}
+}

@@ -1,0 +1,99 @@
+// Package api is the HTTP surface of Cloche: routes, decoding, problem
+// documents and the OpenAPI document. It bounds what it reads, says which field
+// is wrong without repeating what was in it, and leaves the run to the service.
+//
+// Routes are described with huma's types, so that the document comes from the
+// Go types, and served by net/http's own mux: a refusal must look the same
+// wherever it is made, and none of huma's repeats a value.
+package api
+
+import (
+	"errors"
+	"log/slog"
+	"net/http"
+	"runtime"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"cloche/internal/service"
+	"cloche/internal/snippet"
+)
+
+// DefaultBodyTimeout is how long a caller may take to send a body.
+const DefaultBodyTimeout = 30 * time.Second
+
+// Config says what the handler works with.
+type Config struct {
+	Service      *service.Service       // required
+	Runtime      func() snippet.Runtime // required; must answer at once
+	Policy       snippet.Policy         // shown by GET /policy
+	Version      string                 // of Cloche
+	AllowedHosts []string               // names beside the loopback ones, without port; "*" allows any
+	BodyTimeout  time.Duration          // zero: DefaultBodyTimeout
+	Log          *slog.Logger           // nil: nothing is logged
+}
+
+type server struct {
+	config   Config
+	log      *slog.Logger
+	budget   *budget
+	decoding chan struct{} // one place a core: decoding is work for a processor and takes memory
+}
+
+// route is one operation: how it is described and how it is served.
+type route struct {
+	operation huma.Operation
+	handler   http.Handler
+}
+
+// New makes the handler for all routes. The error says what Config lacks.
+func New(c Config) (http.Handler, error) {
+	if c.Service == nil || c.Runtime == nil {
+		return nil, errors.New("api: Config needs Service and Runtime")
+	}
+	if c.BodyTimeout <= 0 {
+		c.BodyTimeout = DefaultBodyTimeout
+	}
+	if c.Log == nil {
+		c.Log = slog.New(slog.DiscardHandler)
+	}
+	s := &server{config: c, log: c.Log, budget: newBudget(bodyBudget), decoding: make(chan struct{}, runtime.GOMAXPROCS(0))}
+	document := newDocument(c.Version)
+	routes, err := s.routes(document)
+	if err != nil {
+		return nil, err
+	}
+	return s.protect(s.mux(routes)), nil
+}
+
+// mux serves the routes, and answers everything else with a problem document.
+func (s *server) mux(routes []route) http.Handler {
+	mux := http.NewServeMux()
+	allow := map[string][]string{}
+	for _, r := range routes {
+		mux.Handle(r.operation.Method+" "+r.operation.Path, r.handler)
+		allow[r.operation.Path] = append(allow[r.operation.Path], methods(r.operation.Method)...)
+	}
+	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
+		methods, known := allow[r.URL.Path]
+		if !known {
+			s.refuse(w, r, problemOf(http.StatusNotFound, "There is nothing at this path."))
+			return
+		}
+		slices.Sort(methods)
+		w.Header().Set("Allow", strings.Join(methods, ", "))
+		s.refuse(w, r, problemOf(http.StatusMethodNotAllowed, "This path does not take this method."))
+	})
+	return mux
+}
+
+// methods lists what a mux serves for a pattern with this method.
+func methods(method string) []string {
+	if method == http.MethodGet {
+		return []string{http.MethodGet, http.MethodHead}
+	}
+	return []string{method}
+}

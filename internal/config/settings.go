@@ -1,0 +1,113 @@
+package config
+
+import (
+	"runtime"
+	"strconv"
+	"time"
+)
+
+// What a value is called in the help.
+const (
+	kindText     = "string"
+	kindNumber   = "int"
+	kindDuration = "duration"
+	kindSize     = "size"
+	kindSwitch   = "bool"
+)
+
+// setting is one line of the table: how it is named, what it is without being
+// named, and how its text becomes a field.
+type setting struct {
+	flag     string
+	env      string
+	fallback string
+	kind     string
+	parse    parser
+	usage    string
+}
+
+func serverSettings() []setting {
+	cores := runtime.GOMAXPROCS(0) // heeds a container's CPU limit
+	return []setting{
+		{
+			"addr", "CLOCHE_ADDR", "127.0.0.1:8080", kindText,
+			address(func(c *Config) *string { return &c.Addr }),
+			"address to listen on; port 0 takes a free one",
+		},
+		{
+			"allow-remote", "CLOCHE_ALLOW_REMOTE", "false", kindSwitch,
+			toggle(func(c *Config) *bool { return &c.AllowRemote }),
+			"listen on an address that other machines reach, although no key is asked for",
+		},
+		{
+			"allow-hosts", "CLOCHE_ALLOW_HOSTS", "", kindText,
+			hosts(func(c *Config) *[]string { return &c.AllowedHosts }),
+			"host names that requests may be sent to besides the loopback ones, with commas between",
+		},
+		{
+			"data", "CLOCHE_DATA", ".cloche", kindText,
+			folder(func(c *Config) *string { return &c.Data }),
+			"folder of the records; made if it is not there",
+		},
+		{
+			"concurrency", "CLOCHE_CONCURRENCY", strconv.Itoa(max(8, 4*cores)), kindNumber,
+			number(func(c *Config) *int { return &c.Concurrency }, 1, 1024),
+			"runs at one time, 1 to 1024",
+		},
+		{
+			"pool", "CLOCHE_POOL", strconv.Itoa(max(4, 2*cores)), kindNumber,
+			number(func(c *Config) *int { return &c.Pool }, 1, 256),
+			"children that are ready and wait for a run, 1 to 256",
+		},
+		{
+			"queue", "CLOCHE_QUEUE", "512", kindNumber,
+			number(func(c *Config) *int { return &c.Queue }, 0, 65536),
+			"callers that may wait for a slot, 0 to 65536",
+		},
+		{
+			"wait", "CLOCHE_WAIT", "10s", kindDuration,
+			duration(func(c *Config) *time.Duration { return &c.Wait }, 100*time.Millisecond, 5*time.Minute),
+			"how long each of them waits, 100ms to 5m",
+		},
+		{
+			"log-level", "CLOCHE_LOG_LEVEL", "info", kindText,
+			level,
+			"least level that is logged: debug, info, warn or error",
+		},
+		{
+			"log-format", "CLOCHE_LOG_FORMAT", "json", kindText,
+			oneOf(func(c *Config) *string { return &c.LogFormat }, "json", "text"),
+			"form of the log on standard error: json or text",
+		},
+	}
+}
+
+func sandboxSettings() []setting {
+	return []setting{
+		{
+			"python", "CLOCHE_PYTHON", "", kindText,
+			plain(func(c *Config) *string { return &c.Python }),
+			"Python that runs snippets; found if not named",
+		},
+		{
+			"work", "CLOCHE_WORK", "", kindText,
+			absolute(func(c *Config) *string { return &c.WorkBase }),
+			"folder for the runs' work folders, outside the data folder; chosen if not named",
+		},
+		{
+			"memory", "CLOCHE_MEMORY", "256MiB", kindSize,
+			size(func(c *Config) *int64 { return &c.Memory }, 16<<20, 64<<30),
+			"memory of one run on top of the interpreter's own, 16MiB to 64GiB",
+		},
+		{
+			"stdout-chars", "CLOCHE_STDOUT_CHARS", "4000", kindNumber,
+			number(func(c *Config) *int { return &c.StdoutChars }, 100, 1_000_000),
+			"characters of standard output that an answer keeps, 100 to 1000000",
+		},
+		{
+			"stderr-chars", "CLOCHE_STDERR_CHARS", "2000", kindNumber,
+			number(func(c *Config) *int { return &c.StderrChars }, 100, 1_000_000),
+			"characters of standard error that an answer keeps, 100 to 1000000",
+		},
+	}
+}

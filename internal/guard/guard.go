@@ -1,0 +1,144 @@
+// Package guard is everything that happens on the child's side of the sandbox:
+// the helper stage that drops privileges and execs Python, the kernel filters
+// and file rules as data, and the Python source of the template interpreter and
+// its children. It knows nothing of snippets or verdicts; internal/sandbox does.
+package guard
+
+import (
+	"bytes"
+	"embed"
+	"encoding/binary"
+	"encoding/json"
+	"fmt"
+)
+
+//go:embed python/*.py
+var sources embed.FS
+
+// order is the load order of the Python modules; each may use those before it.
+var order = []string{"kernel", "refusal", "imports", "audit", "verdict", "child", "template"}
+
+// Descriptors that a template process finds open.
+const (
+	controlFD = 3 // SOCK_SEQPACKET to the parent
+	bootFD    = 4 // a pipe with what Boot returned
+)
+
+// Spec says what a template interpreter and its children are and may do.
+type Spec struct {
+	Parent      int      // process id of the parent; the template dies with it
+	UID, GID    int      // identity to drop to; 0 keeps the current one
+	Python      string   // the interpreter's executable
+	ReadTrees   []string // folders that children may read: Python's library
+	ReadFiles   []string // single files that children may read
+	RunTrees    []string // folders and files that the template may read and execute to start
+	WriteFiles  []string // device files that children may write
+	WorkBase    string   // the folder that holds every child's own folders
+	Preload     []string // modules to load before the first fork
+	ThreadStack int      // bytes of stack for each user thread
+	OpenFiles   uint64   // descriptors of a child
+	FileBytes   uint64   // size of one file
+	Landlock    *LandlockPlan
+	Seccomp     bool
+}
+
+// stage is what the helper stage needs, in Go, before Python starts.
+type stage struct {
+	Parent   int
+	UID, GID int
+	Argv     []string
+	Env      []string
+	Landlock *LandlockPlan
+	Rules    LandlockRules
+}
+
+// python is the template's configuration, as python/template.py reads it.
+type python struct {
+	Parent         int               `json:"parent"`
+	ReadTrees      []string          `json:"read_trees"`
+	ReadFiles      []string          `json:"read_files"`
+	WriteFiles     []string          `json:"write_files"`
+	Preload        []string          `json:"preload"`
+	ThreadStack    int               `json:"thread_stack"`
+	RLimits        map[string]uint64 `json:"rlimits"`
+	Landlock       *LandlockPlan     `json:"landlock"`
+	SeccompNumber  int               `json:"seccomp_number"`
+	TemplateFilter []byte            `json:"template_filter"`
+	ChildFilter    []byte            `json:"child_filter"`
+}
+
+// environment is all that a template and its children find. Python ignores its
+// own variables under -I; the rest keeps libraries small and predictable.
+var environment = []string{
+	"LANG=C.UTF-8",
+	"PATH=/usr/bin:/bin",
+	"TZ=UTC",
+	"MALLOC_ARENA_MAX=1", // glibc's arenas of 64 MiB would leave room for few threads
+	"OPENBLAS_NUM_THREADS=1",
+	"OMP_NUM_THREADS=1",
+	"MPLBACKEND=Agg",
+}
+
+// Boot returns what the parent writes to descriptor 4 of a process that it
+// starts with Argv: the helper stage's part, with its length before it, then
+// the Python part until end of file.
+func (s Spec) Boot() ([]byte, error) {
+	boot, err := sources.ReadFile("python/boot.py")
+	if err != nil {
+		return nil, fmt.Errorf("read boot source: %w", err)
+	}
+	read := append(append([]string{}, s.ReadTrees...), s.ReadFiles...)
+	helper, err := json.Marshal(stage{
+		Parent: s.Parent, UID: s.UID, GID: s.GID, Env: environment, Landlock: s.Landlock,
+		Argv: []string{s.Python, "-I", "-X", "utf8", "-c", string(boot)},
+		Rules: LandlockRules{
+			Read: read, Execute: append([]string{s.Python}, s.RunTrees...),
+			Write: append([]string{s.WorkBase}, s.WriteFiles...), Optional: read,
+		},
+	})
+	if err != nil {
+		return nil, fmt.Errorf("encode helper stage: %w", err)
+	}
+	config, err := s.python()
+	if err != nil {
+		return nil, err
+	}
+	var out bytes.Buffer
+	var size [4]byte
+	binary.BigEndian.PutUint32(size[:], uint32(len(helper)))
+	out.Write(size[:])
+	out.Write(helper)
+	out.Write(config)
+	return out.Bytes(), nil
+}
+
+func (s Spec) python() ([]byte, error) {
+	config := python{
+		Parent: s.Parent, ReadTrees: s.ReadTrees, ReadFiles: s.ReadFiles, WriteFiles: s.WriteFiles,
+		Preload: s.Preload, ThreadStack: s.ThreadStack, Landlock: s.Landlock,
+		RLimits: map[string]uint64{"RLIMIT_NOFILE": s.OpenFiles, "RLIMIT_FSIZE": s.FileBytes, "RLIMIT_CORE": 0, "RLIMIT_MEMLOCK": 0, "RLIMIT_MSGQUEUE": 0},
+	}
+	if s.Seccomp {
+		if err := config.addFilters(); err != nil {
+			return nil, err
+		}
+	}
+	modules := make([][2]string, 0, len(order))
+	for _, name := range order {
+		text, err := sources.ReadFile("python/" + name + ".py")
+		if err != nil {
+			return nil, fmt.Errorf("read guard source: %w", err)
+		}
+		modules = append(modules, [2]string{name, string(text)})
+	}
+	return json.Marshal(map[string]any{"config": config, "sources": modules})
+}
+
+func (p *python) addFilters() (err error) {
+	if p.TemplateFilter, err = TemplateFilter(); err != nil {
+		return err
+	}
+	p.ChildFilter, err = ChildFilter()
+	p.SeccompNumber = SeccompNumber()
+	return err
+}

@@ -1,0 +1,147 @@
+package guard
+
+import (
+	"encoding/binary"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"runtime"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+)
+
+// stageName is argv[0] of a process that Main must turn into a template.
+const stageName = "cloche-template"
+
+// Argv is the command line that makes Main run the helper stage.
+func Argv() []string { return []string{stageName} }
+
+// Main must be the first call of every main and TestMain of a binary that holds
+// a sandbox. In an ordinary process it returns at once. In a process that was
+// started with Argv it drops every privilege, execs Python and never returns;
+// what fails is named on the control channel.
+func Main() {
+	if len(os.Args) != 1 || os.Args[0] != stageName {
+		return
+	}
+	runtime.LockOSThread() // every step holds for this thread, which execs
+	err := becomeTemplate()
+	message, _ := json.Marshal(map[string]string{"failed": err.Error()})
+	_, _ = unix.Write(controlFD, message)
+	os.Exit(70) // sysexits.h EX_SOFTWARE
+}
+
+// becomeTemplate returns only when a step failed.
+func becomeTemplate() error {
+	s, err := readStage()
+	if err != nil {
+		return err
+	}
+	unix.Umask(0o077)
+	steps := []struct {
+		name string
+		do   func() error
+	}{
+		{"oom score", raiseOOMScore},
+		{"stack limit", limitStack},
+		{"drop identity", s.dropIdentity},
+		{"death signal", s.dieWithParent},
+		{"no new privileges", func() error { return unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) }},
+		{"file wall", s.restrictFiles},
+	}
+	for _, step := range steps {
+		if err := step.do(); err != nil {
+			return fmt.Errorf("%s: %w", step.name, err)
+		}
+	}
+	return fmt.Errorf("exec %s: %w", s.Argv[0], syscall.Exec(s.Argv[0], s.Argv, s.Env))
+}
+
+// readStage reads exactly the helper's part of the pipe; the rest is Python's.
+func readStage() (stage, error) {
+	var s stage
+	var size [4]byte
+	pipe := fdReader(bootFD)
+	if _, err := io.ReadFull(pipe, size[:]); err != nil {
+		return s, fmt.Errorf("read stage size: %w", err)
+	}
+	text := make([]byte, min(binary.BigEndian.Uint32(size[:]), 1<<20))
+	if _, err := io.ReadFull(pipe, text); err != nil {
+		return s, fmt.Errorf("read stage: %w", err)
+	}
+	if err := json.Unmarshal(text, &s); err != nil {
+		return s, fmt.Errorf("decode stage: %w", err)
+	}
+	return s, nil
+}
+
+// fdReader reads a descriptor without taking it over: it must survive exec.
+type fdReader int
+
+func (fd fdReader) Read(p []byte) (int, error) {
+	n, err := unix.Read(int(fd), p)
+	if n == 0 && err == nil {
+		return 0, io.EOF
+	}
+	return max(n, 0), err
+}
+
+// raiseOOMScore makes the kernel choose a snippet first when memory runs out.
+// Raising one's own score needs no privilege (proc(5)); a missing /proc is no fault.
+func raiseOOMScore() error {
+	err := os.WriteFile("/proc/self/oom_score_adj", []byte("1000"), 0)
+	if os.IsNotExist(err) || os.IsPermission(err) {
+		return nil
+	}
+	return err
+}
+
+// limitStack gives Python's main thread the stack that its recursion limit was
+// measured with, whatever the parent's limit is.
+func limitStack() error {
+	var now unix.Rlimit
+	if err := unix.Getrlimit(unix.RLIMIT_STACK, &now); err != nil {
+		return err
+	}
+	now.Cur = min(8<<20, now.Max)
+	return unix.Setrlimit(unix.RLIMIT_STACK, &now)
+}
+
+// dropIdentity gives up root for good, on this thread only: Go's own wrappers
+// would stop every thread, and only this one execs.
+func (s stage) dropIdentity() error {
+	if s.UID == 0 {
+		return nil
+	}
+	if _, _, e := unix.RawSyscall(unix.SYS_SETGROUPS, 0, 0, 0); e != 0 {
+		return fmt.Errorf("setgroups: %w", e)
+	}
+	if _, _, e := unix.RawSyscall(unix.SYS_SETRESGID, uintptr(s.GID), uintptr(s.GID), uintptr(s.GID)); e != 0 {
+		return fmt.Errorf("setresgid: %w", e)
+	}
+	if _, _, e := unix.RawSyscall(unix.SYS_SETRESUID, uintptr(s.UID), uintptr(s.UID), uintptr(s.UID)); e != 0 {
+		return fmt.Errorf("setresuid: %w", e)
+	}
+	return nil
+}
+
+// dieWithParent asks for the death signal again, since setresuid cleared it
+// (prctl(2)), and checks that the parent has not died in between.
+func (s stage) dieWithParent() error {
+	if err := unix.Prctl(unix.PR_SET_PDEATHSIG, uintptr(unix.SIGKILL), 0, 0, 0); err != nil {
+		return err
+	}
+	if unix.Getppid() != s.Parent {
+		return unix.ESRCH
+	}
+	return nil
+}
+
+func (s stage) restrictFiles() error {
+	if s.Landlock == nil {
+		return nil
+	}
+	return s.Landlock.Restrict(s.Rules)
+}

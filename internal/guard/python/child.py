@@ -1,0 +1,265 @@
+"""One child: confine itself, warm up, run one snippet, report, wait to be killed."""
+
+import __future__
+
+import ast
+import atexit
+import builtins
+import gc
+import io
+import os
+import resource
+import select
+import sys
+import threading
+import time
+import types
+from json import loads
+
+from cloche_audit import Paths, audit_hook
+from cloche_imports import Policy, arm_imports, guarded_builtins, work_folder_hook
+from cloche_kernel import die_with_parent
+from cloche_refusal import SNIPPET, Ledger
+from cloche_verdict import Failure, refusal_behind, report
+
+JOB = 3  # the descriptor of the job channel
+PACKET = 1 << 18  # above the largest packet that the channel carries
+FUTURE = sum(getattr(__future__, name).compiler_flag for name in __future__.all_feature_names)
+
+BALLAST = [bytearray(1 << 20)]  # memory for the report of a snippet that has used up its own
+
+
+def confine(config, wall, fence, request, template):
+    """Give up everything that the run does not need. Any failure is an exception: nothing runs."""
+    die_with_parent(template)
+    os.chdir(request["work"])
+    for name, value in config["rlimits"].items():
+        resource.setrlimit(getattr(resource, name), (value, value))
+    if wall is not None:
+        wall.close_behind((request["work"], request["tmp"]))
+    os.closerange(JOB + 1, 1 << 20)
+    if fence is not None:
+        fence.install("seccomp child filter")
+
+
+def use_descriptors(fds):
+    """Put the received descriptors where they belong: 0, 1, 2 and the job channel."""
+    high = [os.dup(fd) for fd in fds]  # no received number may be overwritten before its turn
+    for want, fd in zip((JOB, 0, 1, 2), high):
+        os.dup2(fd, want, inheritable=False)
+
+
+def open_streams():
+    """Text streams that pass complete lines on at once, so that they survive a kill."""
+    for name, fd, mode, errors in (("stdin", 0, "r", "strict"), ("stdout", 1, "w", "strict"),
+                                   ("stderr", 2, "w", "backslashreplace")):
+        raw = io.FileIO(fd, mode, closefd=False)
+        buffer = io.BufferedReader(raw) if mode == "r" else io.BufferedWriter(raw)
+        stream = io.TextIOWrapper(buffer, "utf-8", errors, line_buffering=mode == "w")
+        stream.mode = mode
+        raw.name = f"<{name}>"
+        setattr(sys, name, stream)
+        setattr(sys, f"__{name}__", stream)
+
+
+class Snippet:
+    """The user's code: its fresh __main__ and how it is run."""
+
+    def __init__(self, guarded):
+        self.main = types.ModuleType("__main__")
+        self.main.__dict__["__builtins__"] = guarded
+        del self.main.__spec__, self.main.__loader__, self.main.__package__
+
+    def compile(self, source):
+        """Return code for the statements, and code for a last expression or None."""
+        try:
+            tree = compile(source, SNIPPET, "exec", ast.PyCF_ONLY_AST, dont_inherit=True)
+            last = tree.body.pop() if tree.body and isinstance(tree.body[-1], ast.Expr) else None
+            body = compile(tree, SNIPPET, "exec", dont_inherit=True)
+            if last is None:
+                return body, None
+            tail = ast.Expression(last.value)
+            return body, compile(tail, SNIPPET, "eval", body.co_flags & FUTURE, dont_inherit=True)
+        except (RecursionError, MemoryError):  # deep code that the compiler takes but the tree does not
+            return compile(source, SNIPPET, "exec", dont_inherit=True), None
+
+    def run(self, body, tail):
+        """Run the code; return the repr of a last expression that is not None."""
+        exec(body, self.main.__dict__)
+        if tail is None:
+            return None
+        value = eval(tail, self.main.__dict__)
+        return None if value is None else repr(value)
+
+
+class Run:
+    """Everything that one child prepares before its job arrives, and the run itself."""
+
+    def __init__(self, config, request):
+        self._token = b""
+        self._tmp, self._work = request["tmp"], request["work"]
+        self._library = tuple(t.rstrip("/") + "/" for t in config["read_trees"])
+        self.ledger = Ledger(self.send, self._library)
+        self.guarded = guarded_builtins(self.ledger)
+        self.paths = Paths((self._work, self._tmp), config["read_trees"], config["read_files"])
+        self.snippet = Snippet(self.guarded)
+        self._shadowable = config["shadowable"]
+        # Taken now, so that user code cannot put itself in their place.
+        self._finish = (threading._shutdown, atexit._run_exitfuncs)
+        self._write, self._hook = os.write, sys.excepthook
+
+    def send(self, kind, text):
+        self._write(JOB, self._token + kind + text.encode("utf-8", "backslashreplace"))
+
+    def prepare(self):
+        os.environ["HOME"] = os.environ["TMPDIR"] = self._tmp
+        sys.modules["__main__"] = self.snippet.main
+        sys.path.insert(0, self._work)
+        sys.path_hooks.insert(0, work_folder_hook(self._work, self.guarded, self.ledger))
+        sys.path_importer_cache.clear()
+        sys.argv[:] = [""]
+        open_streams()
+
+    def shadow(self, names):
+        """Let the work folder's modules come before preloaded ones, as in a script's folder."""
+        for name in names:
+            if name in self._shadowable:
+                for loaded in [m for m in sys.modules if m == name or m.startswith(name + ".")]:
+                    del sys.modules[loaded]
+
+    def arm(self, header):
+        self._token = header["token"].encode()
+        # An unprivileged process can lower its hard limits and never raise them.
+        for name, (soft, hard) in header["rlimits"].items():
+            resource.setrlimit(getattr(resource, name), (soft, hard))
+        self.shadow(header["modules"])
+        policy = Policy(header["mode"], header["rules"])
+        arm_imports(self.guarded, policy, self.ledger, self._work)
+        sys.addaudithook(audit_hook(self.ledger, self.paths, policy))
+
+    def job(self, packet):
+        head, _, code = packet.partition(b"\n")
+        self.arm(loads(head))
+        source = code.decode("utf-8")
+        end = self.attempt(source[1:] if source.startswith("\ufeff") else source)
+        self.finish()
+        for stream in (sys.stdout, sys.stderr, sys.__stdout__, sys.__stderr__):
+            try:
+                stream.flush()
+            except BaseException:
+                pass  # a stream that the snippet closed or replaced
+        self.send(b"R", report(**end, refusals=self.ledger.count))
+
+    def attempt(self, source):
+        """Run source to its end; return the words of the report."""
+        try:
+            try:
+                code = self.snippet.compile(source)
+            except SyntaxError as e:
+                return self.failed("syntax_error", e, source)
+            return {"end": "completed", "exit_code": 0, "value": self.snippet.run(*code)}
+        except SystemExit as e:
+            return self.exited(e)
+        except BaseException as e:
+            return self.failed("exception", e, source)
+
+    def finish(self):
+        """Wait for the user's threads and run what atexit holds, as the interpreter would."""
+        for step in self._finish:
+            try:
+                step()
+            except BaseException as e:
+                self.failed("exception", e, None)
+
+    def exited(self, exc):
+        code, status = exc.code, 1
+        if code is None:
+            status = 0
+        elif isinstance(code, int):
+            status = int(code) & 0xFF  # all that an exit status holds
+        else:
+            self.print_error(f"{code}\n")
+        rule = refusal_behind(exc) if status else None
+        return {"end": "exit", "exit_code": status, "rule": rule}
+
+    def failed(self, end, exc, source):
+        BALLAST.clear()
+        rule = refusal_behind(exc)
+        failure = Failure(exc, source, self.ledger.foreign)
+        if sys.excepthook is self._hook:
+            self.print_error(failure.traceback)
+        else:
+            try:
+                sys.excepthook(type(exc), exc, exc.__traceback__)
+            except BaseException:
+                self.print_error(failure.traceback)
+        return {"end": end, "exit_code": 1, "failure": failure, "rule": rule}
+
+    def print_error(self, text):
+        for stream in (sys.stderr, sys.__stderr__):
+            try:
+                stream.write(text)
+                return
+            except BaseException:
+                continue
+
+
+WARM = (
+    "import json, re, collections, datetime, dataclasses, math, random, textwrap\n"
+    "@dataclasses.dataclass\nclass P:\n    x: int = 1\n"
+    "q = json.loads(json.dumps({'a': [1, 2.5, None, P().x]}))\n"
+    "re.sub(r'(\\w+)-(\\d+)', r'\\2', 'warm-42'), collections.Counter('warm'), datetime.datetime.now().isoformat()\n"
+    "[f'{i:03d}' for i in range(50)]\n"
+)
+
+
+def warm_up(run, poller):
+    """Touch the pages that a run will touch, in stages, until the job arrives.
+
+    A page costs a fault after the fork; taken while waiting, it costs the run nothing.
+    """
+    snippet = Snippet(builtins)
+    sink = io.TextIOWrapper(io.BufferedWriter(io.FileIO(os.open("/dev/null", os.O_WRONLY), "w")), "utf-8", line_buffering=True)
+
+    def program():
+        repr(snippet.run(*snippet.compile(WARM)))
+        print("warm", 1, 2.5, file=sink)
+
+    def trouble():
+        try:
+            exec(compile("def f():\n    1/0\nf()\n", "<warm>", "exec"), {"__builtins__": builtins})
+        except ZeroDivisionError as e:
+            Failure(e, None, run.ledger.foreign).json()
+        report("completed", 0, "1")
+
+    def heap():
+        [bytearray(4096) for _ in range(64)]
+        [[i] for i in range(4000)]
+
+    for stage in (program, trouble, heap, program):
+        if poller.poll(0):
+            return
+        stage()
+
+
+def live(config, wall, fence, request, fds, template):
+    """The whole life of a child. Does not return."""
+    use_descriptors(fds)
+    try:
+        run = Run(config, request)
+        run.prepare()
+        confine(config, wall, fence, request, template)
+        gc.enable()
+        os.write(JOB, b"ready")
+    except BaseException as e:
+        os.write(JOB, b"failed " + f"{type(e).__name__}: {e}".encode("utf-8", "backslashreplace")[:500])
+        os._exit(70)
+    poller = select.poll()
+    poller.register(JOB, select.POLLIN)
+    warm_up(run, poller)
+    packet = os.read(JOB, PACKET)
+    if packet:
+        run.job(packet)
+        while True:
+            time.sleep(3600)  # the parent takes its measurements, then kills
+    os._exit(0)

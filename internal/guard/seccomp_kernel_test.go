@@ -1,0 +1,233 @@
+//go:build linux
+
+package guard
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"syscall"
+	"testing"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+)
+
+// How a test tells its child which test it is, and where its files are: the
+// parent makes and removes the folder, since the child may not be able to.
+const (
+	childEnv  = "CLOCHE_GUARD_TEST_CHILD"
+	folderEnv = "CLOCHE_GUARD_TEST_FOLDER"
+)
+
+// inChild returns a folder in a process that may restrict itself. In the
+// ordinary test process it runs the same test again in a child, hands its
+// failure on, and returns nothing; confinement cannot be undone, so no other
+// test may share the process.
+func inChild(t *testing.T) string {
+	t.Helper()
+	if os.Getenv(childEnv) == t.Name() {
+		runtime.LockOSThread()
+		return os.Getenv(folderEnv)
+	}
+	if out, err := childOf(t).CombinedOutput(); err != nil {
+		t.Fatalf("confined child: %v\n%s", err, out)
+	}
+	return ""
+}
+
+func childOf(t *testing.T) *exec.Cmd {
+	pattern := "^" + strings.ReplaceAll(t.Name(), "/", "$/^") + "$"
+	cmd := exec.Command(os.Args[0], "-test.run="+pattern)
+	cmd.Env = append(os.Environ(), childEnv+"="+t.Name(), folderEnv+"="+t.TempDir())
+	return cmd
+}
+
+// needSeccomp skips only if the kernel says that it has no filters.
+func needSeccomp(t *testing.T) {
+	t.Helper()
+	action := uint32(unix.SECCOMP_RET_KILL_PROCESS)
+	if e := try(unix.SYS_SECCOMP, unix.SECCOMP_GET_ACTION_AVAIL, 0, uintptr(unsafe.Pointer(&action))); e != 0 {
+		t.Skipf("NOT TESTED: this kernel refuses seccomp filters: %v", e)
+	}
+}
+
+// install puts a program on the current thread alone.
+func install(t *testing.T, program []byte, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+	fprog := unix.SockFprog{
+		Len:    uint16(len(program) / unix.SizeofSockFilter),
+		Filter: (*unix.SockFilter)(unsafe.Pointer(&program[0])),
+	}
+	e := try(unix.SYS_SECCOMP, unix.SECCOMP_SET_MODE_FILTER, SpecAllow, uintptr(unsafe.Pointer(&fprog)))
+	if e != 0 {
+		t.Fatalf("install filter: %v", e)
+	}
+}
+
+// try makes a raw call on this thread. Pointers in args must be to memory that
+// the caller keeps alive.
+func try(number uintptr, args ...uintptr) unix.Errno {
+	var all [6]uintptr
+	copy(all[:], args)
+	_, _, e := unix.RawSyscall6(number, all[0], all[1], all[2], all[3], all[4], all[5])
+	return e
+}
+
+func text(s string) uintptr {
+	p, _ := unix.BytePtrFromString(s)
+	kept = append(kept, p)
+	return uintptr(unsafe.Pointer(p))
+}
+
+var kept []*byte // what text made, for the life of the process
+
+// bad is a descriptor that no process has: a call that a filter lets through
+// answers EBADF.
+const bad = ^uintptr(0)
+
+type probe struct {
+	name   string
+	number uintptr
+	args   []uintptr
+	want   unix.Errno
+}
+
+func (p probe) check(t *testing.T) {
+	t.Helper()
+	if got := try(p.number, p.args...); got != p.want {
+		t.Errorf("%s: %q, want %q", p.name, got, p.want)
+	}
+}
+
+func TestFiltersOnThisKernel(t *testing.T) {
+	needSeccomp(t)
+	folder := inChild(t)
+	if folder == "" {
+		return
+	}
+	file := filepath.Join(folder, "file")
+	if err := os.WriteFile(file, []byte("full"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); err != nil {
+		t.Fatal(err)
+	}
+	program, err := TemplateFilter()
+	install(t, program, err)
+	checkTemplate(t, file)
+
+	program, err = ChildFilter()
+	own := binary.LittleEndian.AppendUint32(nil, uint32(os.Getpid()))
+	install(t, bytes.ReplaceAll(program, binary.LittleEndian.AppendUint32(nil, OwnPID), own), err)
+	checkTemplate(t, file)
+	checkChild(t)
+}
+
+func checkTemplate(t *testing.T, file string) {
+	t.Helper()
+	at := unix.AT_FDCWD
+	for _, p := range []probe{
+		{"socket", unix.SYS_SOCKET, []uintptr{unix.AF_INET, unix.SOCK_STREAM}, unix.EPERM},
+		{"socket unix", unix.SYS_SOCKET, []uintptr{unix.AF_UNIX, unix.SOCK_STREAM}, unix.EPERM},
+		{"execve", unix.SYS_EXECVE, []uintptr{text("/bin/true"), 0, 0}, unix.EPERM},
+		{"memfd_create", unix.SYS_MEMFD_CREATE, []uintptr{text("x"), 0}, unix.EPERM},
+		{"unshare", unix.SYS_UNSHARE, []uintptr{unix.CLONE_NEWUSER}, unix.EPERM},
+		{"ptrace", unix.SYS_PTRACE, []uintptr{unix.PTRACE_TRACEME}, unix.EPERM},
+		{"io_uring_setup", unix.SYS_IO_URING_SETUP, []uintptr{1, 0}, unix.EPERM},
+		{"truncate", unix.SYS_TRUNCATE, []uintptr{text(file), 0}, unix.EPERM},
+		{"truncating read", unix.SYS_OPENAT, []uintptr{uintptr(at), text(file), unix.O_RDONLY | unix.O_TRUNC}, unix.EPERM},
+		{"clone3", unix.SYS_CLONE3, []uintptr{0, 0}, unix.ENOSYS},
+		{"chmod", unix.SYS_FCHMODAT, []uintptr{uintptr(at), text(file), 0o777}, 0},
+		{"sendfile", unix.SYS_SENDFILE, []uintptr{bad, bad, 0, 1}, unix.ENOTSOCK},
+		{"sendto", unix.SYS_SENDTO, []uintptr{bad, 0, 0, 0, 0, 0}, unix.EBADF},
+		{"sendto address", unix.SYS_SENDTO, []uintptr{bad, 0, 0, 0, 1, 16}, unix.EPERM},
+		{"fcntl", unix.SYS_FCNTL, []uintptr{bad, unix.F_GETFL}, unix.EBADF},
+		{"fcntl owner", unix.SYS_FCNTL, []uintptr{bad, unix.F_SETOWN, 1}, unix.EPERM},
+		{"unknown", 600, nil, unix.EPERM},
+	} {
+		p.check(t)
+	}
+	if st, err := os.Stat(file); err != nil || st.Size() != 4 || st.Mode().Perm() != 0o600 {
+		t.Errorf("the file changed: %v, %v", st, err)
+	}
+}
+
+func checkChild(t *testing.T) {
+	t.Helper()
+	self, parent := uintptr(os.Getpid()), uintptr(os.Getppid())
+	for _, p := range []probe{
+		{"fork", unix.SYS_CLONE, []uintptr{uintptr(unix.SIGCHLD)}, unix.EPERM},
+		{"recvmsg", unix.SYS_RECVMSG, []uintptr{bad}, unix.EPERM},
+		{"sendmsg", unix.SYS_SENDMSG, []uintptr{bad}, unix.EPERM},
+		{"wait4", unix.SYS_WAIT4, []uintptr{bad}, unix.EPERM},
+		{"prctl", unix.SYS_PRCTL, []uintptr{unix.PR_GET_DUMPABLE}, unix.EPERM},
+		{"seccomp", unix.SYS_SECCOMP, []uintptr{unix.SECCOMP_SET_MODE_FILTER, SpecAllow, 0}, unix.EPERM},
+		{"landlock", unix.SYS_LANDLOCK_CREATE_RULESET, []uintptr{0, 0, 1}, unix.EPERM},
+		{"setrlimit of another", unix.SYS_PRLIMIT64, []uintptr{1, unix.RLIMIT_CORE, 1, 0}, unix.EPERM},
+		{"getrlimit", unix.SYS_PRLIMIT64, []uintptr{0, unix.RLIMIT_CORE, 0, 0}, 0},
+		{"kill parent", unix.SYS_KILL, []uintptr{parent, 0}, unix.EPERM},
+		{"kill all", unix.SYS_KILL, []uintptr{bad, 0}, unix.EPERM},
+		{"kill group", unix.SYS_KILL, []uintptr{0, 0}, unix.EPERM},
+		{"kill self", unix.SYS_KILL, []uintptr{self, 0}, 0},
+		{"tgkill self", unix.SYS_TGKILL, []uintptr{self, uintptr(unix.Gettid()), 0}, 0},
+	} {
+		p.check(t)
+	}
+}
+
+// TestForeignEntriesDieOnThisKernel goes in by the doors beside the table.
+func TestForeignEntriesDieOnThisKernel(t *testing.T) {
+	for name, enter := range map[string]func(){
+		"x32":  func() { try(x32Bit | 39) }, // getpid, had the kernel x32
+		"i386": enterI386,
+	} {
+		t.Run(name, func(t *testing.T) {
+			needSeccomp(t)
+			if os.Getenv(childEnv) == t.Name() {
+				runtime.LockOSThread()
+				_ = unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)
+				program, err := TemplateFilter()
+				install(t, program, err)
+				enter()
+				return
+			}
+			if name == "i386" && runtime.GOARCH != "amd64" {
+				t.Skip("only x86-64 has this entry")
+			}
+			wantSIGSYS(t, childOf(t).Run())
+		})
+	}
+}
+
+func wantSIGSYS(t *testing.T, err error) {
+	t.Helper()
+	var exit *exec.ExitError
+	if !errors.As(err, &exit) {
+		t.Fatalf("the child lived: %v", err)
+	}
+	if status := exit.Sys().(syscall.WaitStatus); status.Signal() != unix.SIGSYS {
+		t.Fatalf("the child ended with %v, want SIGSYS", exit)
+	}
+}
+
+// enterI386 runs mov eax, 20 (getpid of i386); int 0x80; ret.
+func enterI386() {
+	page, err := unix.Mmap(-1, 0, os.Getpagesize(),
+		unix.PROT_READ|unix.PROT_WRITE|unix.PROT_EXEC, unix.MAP_PRIVATE|unix.MAP_ANON)
+	if err != nil {
+		return
+	}
+	copy(page, []byte{0xb8, 20, 0, 0, 0, 0xcd, 0x80, 0xc3})
+	code := unsafe.Pointer(&page[0])
+	entry := unsafe.Pointer(&code)
+	(*(*func())(unsafe.Pointer(&entry)))()
+}

@@ -1,0 +1,98 @@
+//go:build linux
+
+package guard
+
+import (
+	"slices"
+
+	"golang.org/x/sys/unix"
+)
+
+// Flags that are the same on both architectures (asm-generic/fcntl.h,
+// linux/sched.h, linux/net.h); O_DIRECT and O_DIRECTORY are not, and are not
+// used.
+const (
+	tmpfileBit   = 0o20000000 // __O_TMPFILE without O_DIRECTORY
+	setIDBits    = unix.S_ISUID | unix.S_ISGID
+	threadNeeds  = unix.CLONE_VM | unix.CLONE_SIGHAND | unix.CLONE_THREAD
+	threadMayAdd = unix.CLONE_FS | unix.CLONE_FILES | unix.CLONE_SYSVSEM | unix.CLONE_SETTLS |
+		unix.CLONE_PARENT_SETTID | unix.CLONE_CHILD_SETTID | unix.CLONE_CHILD_CLEARTID | unix.CLONE_DETACHED
+	forkFlags  = unix.CLONE_CHILD_SETTID | unix.CLONE_CHILD_CLEARTID | uint32(unix.SIGCHLD)
+	socketBits = unix.SOCK_CLOEXEC | unix.SOCK_NONBLOCK
+)
+
+// templatePolicy is everything that Python needs while it runs snippets, and
+// what the template needs to make children. The rest is EPERM.
+func templatePolicy() policy {
+	return policy{otherwise: refused, entries: slices.Concat(
+		harmless(), stubs(), fileForms("open", 1), fileForms("openat", 2), argumentForms(), forTemplate(),
+	)}
+}
+
+// harmless calls act on the process itself, its own descriptors, or paths
+// that the file wall mediates. truncate is missing on purpose: under Landlock
+// before ABI 3 it empties files outside the work folder.
+func harmless() []entry {
+	return same(allowed,
+		"read", "write", "readv", "writev", "pread64", "pwrite64", "lseek",
+		"mmap", "munmap", "mprotect", "mremap", "madvise", "brk", "mincore", "msync", "membarrier",
+		"futex", "set_robust_list", "rseq", "set_tid_address", "sched_yield", "sched_getaffinity", "getcpu",
+		"close", "close_range", "stat", "lstat", "fstat", "newfstatat", "statx",
+		"access", "faccessat", "faccessat2", "readlink", "readlinkat", "getdents64",
+		"getcwd", "chdir", "fchdir", "mkdir", "mkdirat", "rmdir", "unlink", "unlinkat",
+		"rename", "renameat", "renameat2", "ftruncate", "fsync", "fdatasync", "flock", "fadvise64", "umask",
+		"dup", "dup2", "dup3", "pipe", "eventfd2", "poll", "ppoll", "select", "pselect6",
+		"epoll_create", "epoll_create1", "epoll_ctl", "epoll_wait", "epoll_pwait", "epoll_pwait2",
+		"rt_sigaction", "rt_sigprocmask", "rt_sigreturn", "rt_sigpending", "rt_sigtimedwait", "sigaltstack",
+		"setitimer", "getitimer", "alarm", "pause", "restart_syscall",
+		"clock_gettime", "clock_getres", "clock_nanosleep", "gettimeofday", "time", "times", "nanosleep",
+		"getrusage", "getrlimit", "getpid", "gettid", "getppid", "getpgid", "getpgrp", "getsid",
+		"getuid", "geteuid", "getgid", "getegid", "getgroups", "getresuid", "getresgid",
+		"uname", "sysinfo", "getrandom", "exit", "exit_group", "recvfrom", "getsockname")
+}
+
+// stubs answer without acting, each with the one answer that makes its callers
+// carry on. chmod and utime are not mediated by Landlock, yet shutil.copy must
+// work; shutil.copystat swallows ENOTSUP of xattr calls but not EPERM; the
+// fast copies of shutil and pathlib fall back to read and write on ENOTSOCK
+// and EXDEV; glibc falls back from clone3 to clone on ENOSYS only. fallocate
+// could fill a disk faster than anyone looks.
+func stubs() []entry {
+	return slices.Concat(
+		same(nothing, "chmod", "fchmod", "fchmodat", "fchmodat2", "utime", "utimes", "futimesat", "utimensat"),
+		same(unknown, "clone3", "openat2"),
+		same(unsupported, "fallocate",
+			"getxattr", "lgetxattr", "fgetxattr", "listxattr", "llistxattr", "flistxattr",
+			"setxattr", "lsetxattr", "fsetxattr", "removexattr", "lremovexattr", "fremovexattr"),
+		same(errno(unix.ENOTSOCK), "sendfile"),
+		same(errno(unix.EXDEV), "copy_file_range"),
+	)
+}
+
+// fileForms are the ways to open; at is the index of the flags, behind which
+// comes the mode. O_TRUNC needs a write mode, since O_RDONLY|O_TRUNC empties a
+// file that Landlock only checks for reading. A new file cannot be set-uid.
+func fileForms(name string, at int) []entry {
+	plainMode := bits(at+1, setIDBits, 0)
+	return []entry{where(name,
+		form(bits(at, unix.O_TRUNC|unix.O_CREAT|tmpfileBit, 0)),
+		form(bits(at, unix.O_TRUNC, 0), plainMode),
+		form(bits(at, unix.O_ACCMODE, unix.O_WRONLY), plainMode),
+		form(bits(at, unix.O_ACCMODE, unix.O_RDWR), plainMode),
+	)}
+}
+
+// forTemplate are the calls that childPolicy takes away again. Their flags
+// are pinned all the same.
+func forTemplate() []entry {
+	return append(
+		same(allowed, "fork", "sendmsg", "recvmsg", "wait4", "waitid", "pidfd_open", "kill", "tgkill",
+			"landlock_create_ruleset", "landlock_add_rule", "landlock_restrict_self"),
+		where("clone", threadForm(), form(is(0, forkFlags, uint32(unix.SIGCHLD)))),
+		where("prlimit64", form(is(0, 0))),
+		where("prctl", form(is(0,
+			unix.PR_SET_PDEATHSIG, unix.PR_GET_PDEATHSIG, unix.PR_SET_DUMPABLE, unix.PR_GET_DUMPABLE,
+			unix.PR_SET_NAME, unix.PR_GET_NAME, unix.PR_SET_NO_NEW_PRIVS, unix.PR_GET_NO_NEW_PRIVS))),
+		where("seccomp", form(is(0, unix.SECCOMP_SET_MODE_FILTER), within(1, SpecAllow))),
+	)
+}

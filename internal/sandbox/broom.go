@@ -1,0 +1,152 @@
+package sandbox
+
+import (
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strconv"
+	"sync"
+
+	"golang.org/x/sys/unix"
+)
+
+// basePrefix names the folders that hold the runs' folders, one for each server.
+const basePrefix = "cloche-"
+
+// openBase makes a new work base in parent and locks it. Bases that a killed
+// server left behind have no lock any more and are removed.
+func openBase(parent string) (string, *os.File, error) {
+	if parent == "" {
+		parent = os.TempDir()
+	}
+	removeStaleBases(parent)
+	base, err := os.MkdirTemp(parent, basePrefix)
+	if err != nil {
+		return "", nil, fmt.Errorf("make work base: %w (name another folder with --work)", err)
+	}
+	if base, err = filepath.EvalSymlinks(base); err != nil { // the guard compares paths as text
+		return "", nil, fmt.Errorf("resolve work base: %w", err)
+	}
+	lock, err := lockFolder(base)
+	if err != nil {
+		return "", nil, fmt.Errorf("lock work base: %w", err)
+	}
+	// Others may pass through it to a folder whose name they know, not list it.
+	return base, lock, os.Chmod(base, 0o711)
+}
+
+func lockFolder(path string) (*os.File, error) {
+	folder, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	if err := unix.Flock(int(folder.Fd()), unix.LOCK_EX|unix.LOCK_NB); err != nil {
+		return nil, errors.Join(err, folder.Close())
+	}
+	return folder, nil
+}
+
+func removeStaleBases(parent string) {
+	bases, _ := filepath.Glob(filepath.Join(parent, basePrefix+"*"))
+	for _, base := range bases {
+		var st unix.Stat_t
+		if unix.Lstat(base, &st) != nil || int(st.Uid) != os.Geteuid() || st.Mode&unix.S_IFMT != unix.S_IFDIR {
+			continue
+		}
+		lock, err := lockFolder(base)
+		if err != nil {
+			continue // in use
+		}
+		_ = removeTree(base)
+		_ = lock.Close()
+	}
+}
+
+// broom cleans up behind runs, in the background.
+type broom struct {
+	base  string
+	log   *slog.Logger
+	tasks sync.WaitGroup
+	heavy sync.Mutex // large folders are removed one at a time
+}
+
+func newBroom(base string, log *slog.Logger) *broom { return &broom{base: base, log: log} }
+
+// sweep runs task in the background.
+func (b *broom) sweep(task func()) { b.tasks.Go(task) }
+
+// wait returns when every task is done.
+func (b *broom) wait() { b.tasks.Wait() }
+
+// remove deletes a run's folder.
+func (b *broom) remove(dir string) {
+	if dir == "" {
+		return
+	}
+	b.heavy.Lock()
+	defer b.heavy.Unlock()
+	if err := removeTree(dir); err != nil {
+		b.log.Error("remove run folder", "error", err.Error())
+	}
+}
+
+// removeTree deletes a folder of any depth with two descriptors: a folder inside
+// is first moved up beside its parent, so no path and no chain of descriptors
+// grows with the depth (os.RemoveAll holds one descriptor for each level).
+func removeTree(root string) error {
+	pit := root + ".pit"
+	if err := os.Mkdir(pit, 0o700); err != nil && !errors.Is(err, os.ErrExist) {
+		return err
+	}
+	todo, moved := []string{root}, 0
+	for len(todo) > 0 {
+		dir := todo[len(todo)-1]
+		todo = todo[:len(todo)-1]
+		inside, err := emptyFolder(dir, func(name string) (string, error) {
+			moved++
+			to := filepath.Join(pit, strconv.Itoa(moved))
+			return to, os.Rename(filepath.Join(dir, name), to)
+		})
+		if err != nil {
+			return err
+		}
+		todo = append(todo, inside...)
+	}
+	return os.Remove(pit)
+}
+
+// emptyFolder deletes dir after it has deleted its files and moved its folders
+// away; it returns where they are now.
+func emptyFolder(dir string, move func(name string) (string, error)) ([]string, error) {
+	if err := os.Chmod(dir, 0o700); err != nil { // the child may have taken our rights
+		return nil, err
+	}
+	folder, err := os.Open(dir)
+	if err != nil {
+		return nil, err
+	}
+	defer folder.Close()
+	var inside []string
+	for {
+		names, _ := folder.Readdirnames(1024)
+		if len(names) == 0 {
+			return inside, os.Remove(dir)
+		}
+		for _, name := range names {
+			path := filepath.Join(dir, name)
+			err := unix.Unlink(path)
+			if err == unix.EISDIR || err == unix.EPERM {
+				_ = os.Chmod(path, 0o700) // a folder can be moved only by who may write it
+				var to string
+				if to, err = move(name); err == nil {
+					inside = append(inside, to)
+				}
+			}
+			if err != nil && err != unix.ENOENT {
+				return inside, err
+			}
+		}
+	}
+}

@@ -1,0 +1,68 @@
+package sandbox
+
+import (
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// channel is a connected pair of SOCK_SEQPACKET sockets: packets keep their
+// bounds, and the death of either end is seen by the other.
+func channel() (ours, theirs int, err error) {
+	pair, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_SEQPACKET|unix.SOCK_CLOEXEC, 0)
+	return pair[0], pair[1], err
+}
+
+// pipe returns a pipe whose reading end never blocks.
+func pipe() (r, w int, err error) {
+	var ends [2]int
+	if err := unix.Pipe2(ends[:], unix.O_CLOEXEC); err != nil {
+		return -1, -1, err
+	}
+	return ends[0], ends[1], unix.SetNonblock(ends[0], true)
+}
+
+// closeFDs closes what is open; a negative number stands for none.
+func closeFDs(fds ...int) {
+	for _, fd := range fds {
+		if fd >= 0 {
+			_ = unix.Close(fd)
+		}
+	}
+}
+
+// mustDup duplicates fd for an os.File that will close its own copy; -1 when no
+// descriptor is left, which Start then reports.
+func mustDup(fd int) int {
+	copied, err := unix.FcntlInt(uintptr(fd), unix.F_DUPFD_CLOEXEC, 0)
+	if err != nil {
+		return -1
+	}
+	return copied
+}
+
+func receivedFDs(oob []byte) []int {
+	messages, err := unix.ParseSocketControlMessage(oob)
+	if err != nil {
+		return nil
+	}
+	var fds []int
+	for _, m := range messages {
+		if got, err := unix.ParseUnixRights(&m); err == nil {
+			fds = append(fds, got...)
+		}
+	}
+	return fds
+}
+
+// pollFor waits for events, at most for d. Go's own signals interrupt it.
+func pollFor(fds []unix.PollFd, d time.Duration) (int, error) {
+	deadline := time.Now().Add(d)
+	for {
+		wait := unix.NsecToTimespec(max(time.Until(deadline), 0).Nanoseconds())
+		n, err := unix.Ppoll(fds, &wait, nil)
+		if err != unix.EINTR {
+			return n, err
+		}
+	}
+}

@@ -1,0 +1,217 @@
+package sandbox
+
+import (
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"mime"
+	"net/http"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"golang.org/x/sys/unix"
+
+	"cloche/internal/snippet"
+)
+
+// inputs remembers the files that a run was given, by path, to tell which ones
+// the snippet changed.
+type inputs map[string][sha256.Size]byte
+
+// stage writes the input files into the work folder. No user code runs yet, so
+// nothing races with it.
+func (c *child) stage(files []snippet.File) (inputs, error) {
+	staged := make(inputs, len(files))
+	for _, f := range files {
+		if err := c.stageFile(f); err != nil {
+			return nil, fmt.Errorf("stage input file: %w", err)
+		}
+		staged[f.Path] = sha256.Sum256(f.Content)
+	}
+	return staged, nil
+}
+
+func (c *child) stageFile(f snippet.File) error {
+	parts := strings.Split(f.Path, "/")
+	dir := c.work()
+	for _, part := range parts[:len(parts)-1] {
+		dir = filepath.Join(dir, part)
+		if err := c.makeFolder(dir); err != nil && !errors.Is(err, fs.ErrExist) {
+			return err
+		}
+	}
+	path := filepath.Join(dir, parts[len(parts)-1])
+	if err := os.WriteFile(path, f.Content, 0o600); err != nil {
+		return err
+	}
+	return c.own(path)
+}
+
+// modules lists the top-level modules among the inputs: they come before the
+// library's, as in the folder of a script.
+func (in inputs) modules() []string {
+	names := []string{}
+	for path := range in {
+		root, rest, nested := strings.Cut(path, "/")
+		name, isModule := strings.CutSuffix(root, ".py")
+		if nested {
+			name, isModule = root, rest == "__init__.py"
+		}
+		if isModule && name != "" {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	return names
+}
+
+// collect puts the new and changed files of the work folder into the result.
+// The child must be dead before a file is opened: nothing may change under us.
+func (r *run) collect(result *snippet.Result) {
+	if len(r.inputs) == 0 && emptyDir(r.child.work()) {
+		return
+	}
+	r.child.dead()
+	root, err := os.OpenRoot(r.child.work())
+	if err != nil {
+		return // the snippet removed its work folder
+	}
+	defer root.Close()
+	paths, more := listFiles(root, r.job.Limits.FolderEntries)
+	result.FilesOmitted = more
+	budget := int64(snippet.MaxArtifact)
+	for _, path := range paths {
+		a, changed := r.artifact(root, path, &budget)
+		switch {
+		case !changed:
+		case len(result.Files) == snippet.MaxArtifacts:
+			result.FilesOmitted++
+		default:
+			result.Files = append(result.Files, a)
+		}
+	}
+}
+
+func emptyDir(path string) bool {
+	folder, err := os.Open(path)
+	if err != nil {
+		return true
+	}
+	defer folder.Close()
+	names, _ := folder.Readdirnames(1)
+	return len(names) == 0
+}
+
+// listFiles returns the paths of regular files, sorted, and how many entries
+// were left out because there are too many.
+func listFiles(root *os.Root, most int) (paths []string, more int) {
+	_ = fs.WalkDir(root.FS(), ".", func(path string, d fs.DirEntry, err error) error {
+		switch {
+		case err != nil || !d.Type().IsRegular():
+			return nil
+		case len(paths) == most:
+			more++
+		default:
+			paths = append(paths, path)
+		}
+		return nil
+	})
+	return paths, more
+}
+
+// artifact describes one file; it is false for an input that did not change.
+func (r *run) artifact(root *os.Root, path string, budget *int64) (snippet.Artifact, bool) {
+	a := snippet.Artifact{Path: printable(path), MediaType: mediaType(path, nil), Encoding: "utf-8"}
+	content, size, err := readRegular(root, path, *budget)
+	a.Size = size
+	before, given := r.inputs[path]
+	if err == nil && given && sha256.Sum256(content) == before {
+		return a, false
+	}
+	if err != nil {
+		a.Omitted = err.Error()
+		return a, true
+	}
+	*budget -= size
+	sum := sha256.Sum256(content)
+	a.SHA256 = text(hex.EncodeToString(sum[:]))
+	a.MediaType = mediaType(path, content)
+	a.Content, a.Encoding = encode(content)
+	return a, true
+}
+
+// Why a file's content is missing, in words for the caller.
+var (
+	errTooLarge   = fmt.Errorf("the files of a run may hold %d bytes together", snippet.MaxArtifact)
+	errNotRegular = errors.New("not a regular file of its own")
+	errUnreadable = errors.New("it cannot be read")
+)
+
+// readRegular opens a file below root without following a link and without
+// waiting on a fifo, and reads at most budget bytes of it.
+func readRegular(root *os.Root, path string, budget int64) ([]byte, int64, error) {
+	f, err := root.OpenFile(path, os.O_RDONLY|unix.O_NOFOLLOW|unix.O_NONBLOCK, 0)
+	if err != nil {
+		return nil, 0, errUnreadable
+	}
+	defer f.Close()
+	var st unix.Stat_t
+	if err := unix.Fstat(int(f.Fd()), &st); err != nil || st.Mode&unix.S_IFMT != unix.S_IFREG || st.Nlink != 1 {
+		return nil, 0, errNotRegular
+	}
+	if st.Size > budget {
+		return nil, st.Size, errTooLarge
+	}
+	content, err := io.ReadAll(io.LimitReader(f, budget))
+	if err != nil {
+		return nil, st.Size, errUnreadable
+	}
+	return content, int64(len(content)), nil
+}
+
+// encode writes text as text and anything else as base64: control characters
+// would grow sixfold in JSON.
+func encode(content []byte) (*string, string) {
+	if utf8.Valid(content) && !strings.ContainsFunc(string(content), unprintable) {
+		return text(string(content)), "utf-8"
+	}
+	return text(base64.StdEncoding.EncodeToString(content)), "base64"
+}
+
+func unprintable(r rune) bool { return unicode.IsControl(r) && r != '\n' && r != '\r' && r != '\t' }
+
+func mediaType(path string, content []byte) string {
+	if byName := mime.TypeByExtension(filepath.Ext(path)); byName != "" {
+		return byName
+	}
+	if content == nil {
+		return "application/octet-stream"
+	}
+	return http.DetectContentType(content)
+}
+
+// printable writes the bytes of a name that are not UTF-8 as \xNN.
+func printable(name string) string {
+	if utf8.ValidString(name) {
+		return name
+	}
+	var b strings.Builder
+	for len(name) > 0 {
+		r, size := utf8.DecodeRuneInString(name)
+		if r == utf8.RuneError && size == 1 {
+			fmt.Fprintf(&b, `\x%02x`, name[0])
+		} else {
+			b.WriteRune(r)
+		}
+		name = name[size:]
+	}
+	return b.String()
+}

@@ -1,0 +1,120 @@
+package sandbox
+
+import (
+	"bytes"
+	"crypto/rand"
+	"encoding/hex"
+	"encoding/json"
+	"unicode/utf8"
+
+	"golang.org/x/sys/unix"
+
+	"cloche/internal/snippet"
+)
+
+// packetSize is above the largest packet that the job channel carries (about
+// 200 kB, the default of net.core.wmem_default).
+const packetSize = 1 << 18
+
+// report is the child's word about how the snippet ended.
+type report struct {
+	End          string           `json:"end"`
+	ExitCode     int              `json:"exit_code"`
+	Value        *string          `json:"value"`
+	Error        *snippet.Failure `json:"error"`
+	Refused      snippet.Reason   `json:"refused"`
+	Memory       bool             `json:"memory"`
+	Disk         bool             `json:"disk"`
+	BlockedCount int              `json:"blocked_count"`
+}
+
+// newToken is what a packet must begin with to be heard. Only the child's
+// harness is told it, so bytes that a snippet writes to descriptors at random
+// end nothing.
+func newToken() []byte {
+	var raw [16]byte
+	_, _ = rand.Read(raw[:]) // never fails (crypto/rand)
+	return []byte(hex.EncodeToString(raw[:]))
+}
+
+// inbox sorts the packets of one run.
+type inbox struct {
+	token    []byte
+	buf      []byte // where packets are received
+	refusals []snippet.Refusal
+	report   *report
+}
+
+// receive takes one packet from the channel. It is false when there is none and
+// never will be, or when the child is dead and the channel is empty.
+func (in *inbox) receive(fd int) bool {
+	if in.buf == nil {
+		in.buf = make([]byte, packetSize)
+	}
+	n, _, err := unix.Recvfrom(fd, in.buf, unix.MSG_DONTWAIT)
+	if n > 0 {
+		in.take(in.buf[:n])
+	}
+	return n > 0 || err == unix.EINTR
+}
+
+// take handles one packet; what is malformed or has no token is dropped.
+func (in *inbox) take(packet []byte) {
+	rest, ok := bytes.CutPrefix(packet, in.token)
+	if !ok || len(rest) == 0 || in.report != nil {
+		return
+	}
+	switch rest[0] {
+	case 'B':
+		in.takeRefusal(rest[1:])
+	case 'R':
+		in.takeReport(rest[1:])
+	}
+}
+
+func (in *inbox) takeRefusal(text []byte) {
+	var r snippet.Refusal
+	if len(in.refusals) >= snippet.MaxRefusals || json.Unmarshal(text, &r) != nil || r.Rule.Outcome() != snippet.Blocked {
+		return
+	}
+	r.Target, r.File = clip(r.Target, maxTarget), clip(r.File, maxTarget)
+	in.refusals = append(in.refusals, r)
+}
+
+func (in *inbox) takeReport(text []byte) {
+	var r report
+	if json.Unmarshal(text, &r) != nil {
+		return
+	}
+	r.bound()
+	in.report = &r
+}
+
+// maxTarget bounds names in a refusal, in characters.
+const maxTarget = 250
+
+// bound holds the child's word to the contract's caps: the child is not trusted
+// to have kept them.
+func (r *report) bound() {
+	r.ExitCode &= 0xFF
+	r.BlockedCount = max(r.BlockedCount, 0)
+	if r.Value != nil {
+		v := clip(*r.Value, snippet.MaxValue)
+		r.Value = &v
+	}
+	if r.Refused.Outcome() != snippet.Blocked {
+		r.Refused = ""
+	}
+	if e := r.Error; e != nil {
+		e.Type = clip(e.Type, maxTarget)
+		e.Message = clip(e.Message, snippet.MaxMessage)
+		e.Traceback = clip(e.Traceback, snippet.MaxTraceback)
+	}
+}
+
+func clip(s string, chars int) string {
+	if len(s) <= chars || utf8.RuneCountInString(s) <= chars {
+		return s
+	}
+	return firstRunes(s, chars)
+}

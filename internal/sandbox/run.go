@@ -1,0 +1,241 @@
+package sandbox
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"cloche/internal/snippet"
+)
+
+// Run runs the job's snippet once. Whatever the snippet does is in the Result;
+// an error means that nothing ran (snippet.ErrUnavailable) or that ctx ended.
+// The request must be valid (snippet.Validate).
+func (s *Sandbox) Run(ctx context.Context, job snippet.Job) (snippet.Result, error) {
+	for {
+		c, err := s.take(ctx)
+		if err != nil {
+			return snippet.Result{}, err
+		}
+		r := &run{child: c, job: job, inbox: inbox{token: newToken()}}
+		err = r.begin()
+		if err != nil && c.template.alive() {
+			s.discard(c)
+			return snippet.Result{}, fmt.Errorf("%w: %w", snippet.ErrUnavailable, err)
+		}
+		if err != nil { // it died while it waited, with its template: nothing ran
+			s.discard(c)
+			continue
+		}
+		result, err := r.finish(ctx, s)
+		s.discard(c)
+		return result, err
+	}
+}
+
+// run is one job in one child.
+type run struct {
+	child  *child
+	job    snippet.Job
+	inbox  inbox
+	inputs inputs
+
+	start          time.Time
+	cpuBefore      time.Duration
+	stdout, stderr *capture
+}
+
+// header is the first line of the job packet; the code follows it.
+type header struct {
+	Token   string            `json:"token"`
+	Mode    snippet.Mode      `json:"mode"`
+	Rules   map[string]string `json:"rules"`
+	Modules []string          `json:"modules"` // top-level modules among the input files
+	Rlimits map[string]rlimit `json:"rlimits"` // by the name that Python's resource module has
+}
+
+// rlimit is a soft and a hard limit. The child sets them itself, since the
+// parent may not: prlimit(2) of another user's process needs CAP_SYS_RESOURCE,
+// which containers do not have. They come with the job, so that a waiting child
+// holds no tenant's policy, and before the first line of user code.
+type rlimit [2]uint64
+
+func (r *run) rlimits() map[string]rlimit {
+	memory := uint64(r.child.template.size + r.job.Limits.Memory)
+	seconds := cpuSeconds(r.timeout())
+	return map[string]rlimit{"RLIMIT_AS": {memory, memory}, "RLIMIT_CPU": {seconds, seconds + 1}}
+}
+
+// begin prepares everything and hands the job over. When it fails, nothing ran.
+func (r *run) begin() error {
+	c, request := r.child, r.job.Request
+	r.stdout, r.stderr = newCapture(r.job.Limits.StdoutChars), newCapture(r.job.Limits.StderrChars)
+	var err error
+	if r.inputs, err = c.stage(request.Files); err != nil {
+		return err
+	}
+	if err := fillStdin(c.stdin, request.Stdin); err != nil {
+		return err
+	}
+	packet, err := r.packet()
+	if err != nil {
+		return err
+	}
+	r.cpuBefore = cpuClock(c.pid)
+	r.start = time.Now()
+	return c.handOver(packet)
+}
+
+func (r *run) timeout() time.Duration { return r.job.Request.Timeout }
+
+func (r *run) packet() ([]byte, error) {
+	rules := make(map[string]string, len(r.job.Policy.Rules))
+	for _, rule := range r.job.Policy.Rules {
+		rules[rule.Module] = rule.Reason
+	}
+	head, err := json.Marshal(header{string(r.inbox.token), r.job.Policy.Mode, rules, r.inputs.modules(), r.rlimits()})
+	if err != nil {
+		return nil, fmt.Errorf("encode job: %w", err)
+	}
+	return append(append(head, '\n'), r.job.Request.Code...), nil
+}
+
+// finish watches the child to its end and makes the verdict.
+func (r *run) finish(ctx context.Context, s *Sandbox) (snippet.Result, error) {
+	stop := r.child.killWhenDone(ctx)
+	end := r.watch()
+	stop()
+	r.child.kill()
+	r.drain()
+	if err := ctx.Err(); err != nil && end.report == nil {
+		return snippet.Result{}, err
+	}
+	result := r.verdict(end)
+	r.collect(&result)
+	if result.Reason == snippet.SandboxFailure {
+		s.log.Error("sandbox failure", "id", r.job.ID, "error", end.fault.Error())
+	}
+	return result, nil
+}
+
+// ending is how a run ended, as seen from outside.
+type ending struct {
+	report   *report        // the child's word; nil if it said nothing
+	exit     *exit          // how it died by itself; nil if it did not
+	limit    snippet.Reason // the limit that ended it; "" if none did
+	fault    error          // why the sandbox cannot say; nil if it can
+	duration time.Duration
+	cpu      time.Duration
+	peak     int64 // bytes
+}
+
+// errNoWord means that a child died and nobody can say how.
+var errNoWord = errors.New("the child died and its end was not reported")
+
+// tick is how often the limits that the kernel does not keep are looked at.
+const tick = 10 * time.Millisecond
+
+// watch is the whole life of a running child: one loop that reads what it
+// writes, hears what it says and keeps its limits. It ends with the report, the
+// child's death, the deadline or a limit.
+func (r *run) watch() ending {
+	c := r.child
+	fds := []unix.PollFd{
+		{Fd: int32(c.job), Events: unix.POLLIN},
+		{Fd: int32(c.stdout), Events: unix.POLLIN},
+		{Fd: int32(c.stderr), Events: unix.POLLIN},
+		{Fd: int32(c.pidfd), Events: unix.POLLIN},
+	}
+	deadline := r.start.Add(r.timeout())
+	patrol := patrol{child: c, limits: r.job.Limits, next: r.start.Add(tick)}
+	buf := make([]byte, 1<<16)
+	for {
+		now := time.Now()
+		if !now.Before(deadline) {
+			return r.measure(ending{limit: snippet.Deadline})
+		}
+		if limit := patrol.look(now); limit != "" {
+			return r.measure(ending{limit: limit})
+		}
+		if _, err := pollFor(fds, min(deadline.Sub(now), patrol.next.Sub(now))); err != nil {
+			return r.measure(ending{fault: fmt.Errorf("poll: %w", err)})
+		}
+		r.read(&fds[1], r.stdout, buf)
+		r.read(&fds[2], r.stderr, buf)
+		if r.hear(&fds[0]); r.inbox.report != nil {
+			return r.measure(ending{report: r.inbox.report})
+		}
+		if fds[3].Revents != 0 {
+			return r.died()
+		}
+	}
+}
+
+// read takes what a stream holds; at its end it is not asked again.
+func (r *run) read(fd *unix.PollFd, into *capture, buf []byte) {
+	if fd.Revents == 0 {
+		return
+	}
+	n, err := unix.Read(int(fd.Fd), buf)
+	if n > 0 {
+		_, _ = into.Write(buf[:n])
+	} else if err != unix.EAGAIN && err != unix.EINTR {
+		fd.Fd = -1
+	}
+}
+
+// hear takes one packet of the job channel; at its end it is not asked again.
+func (r *run) hear(fd *unix.PollFd) {
+	if fd.Revents != 0 && !r.inbox.receive(int(fd.Fd)) {
+		fd.Fd = -1
+	}
+}
+
+// measure reads the clocks while the child still exists.
+func (r *run) measure(e ending) ending {
+	e.duration = time.Since(r.start)
+	e.cpu = max(cpuClock(r.child.pid)-r.cpuBefore, 0)
+	e.peak = statusBytes(r.child.pid, "VmHWM")
+	return e
+}
+
+// died makes the ending of a child that died by itself.
+func (r *run) died() ending {
+	e := ending{duration: time.Since(r.start)}
+	for r.inbox.report == nil && r.inbox.receive(r.child.job) {
+		continue // its last words may still lie in the channel
+	}
+	e.report = r.inbox.report
+	last, known := r.child.awaitExit()
+	if !known {
+		e.fault = errNoWord
+		return e
+	}
+	e.exit, e.cpu, e.peak = &last, max(last.cpu-r.cpuBefore, 0), last.peak
+	return e
+}
+
+// drain reads what the streams still hold: at most what two pipes can carry.
+func (r *run) drain() {
+	buf := make([]byte, 1<<16)
+	for _, stream := range []struct {
+		fd   int
+		into *capture
+	}{{r.child.stdout, r.stdout}, {r.child.stderr, r.stderr}} {
+		for read := 0; read < 1<<20; {
+			n, err := unix.Read(stream.fd, buf)
+			if err == unix.EINTR {
+				continue
+			}
+			if n <= 0 {
+				break
+			}
+			_, _ = stream.into.Write(buf[:n])
+			read += n
+		}
+	}
+}

@@ -1,0 +1,254 @@
+// Package sandbox runs one snippet at a time in a confined, single-use Python
+// child and says what came of it. It keeps a template interpreter that has
+// loaded the library once, and a few forked children that wait, already
+// confined and warm, for a job.
+//
+// New changes the process that calls it, for good: it becomes undumpable, so
+// that no process of the same user can read its memory or environment, and the
+// reaper of orphans among its descendants.
+package sandbox
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"runtime"
+	"sync"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"cloche/internal/guard"
+	"cloche/internal/snippet"
+)
+
+// Config says how a Sandbox is built. The zero value is usable.
+type Config struct {
+	Python   string       // executable; "" finds one
+	Workers  int          // children that wait for a job; 0 means one per core and at least 4
+	WorkBase string       // folder for the runs' folders; "" means the system's temporary folder
+	Log      *slog.Logger // nil means slog.Default()
+}
+
+// Bounds on waiting for a child: how long a run waits before it is refused, and
+// how long a worker rests after a failure.
+const (
+	childWait   = 5 * time.Second
+	workerRest  = 100 * time.Millisecond
+	longestRest = 5 * time.Second
+)
+
+// Sandbox is a running template interpreter with its waiting children. It is
+// safe for concurrent use.
+type Sandbox struct {
+	log      *slog.Logger
+	python   interpreter
+	identity identity
+	base     string
+	lock     *os.File // holds the lock on base
+	abi      int
+	boot     []byte
+
+	ready   chan *child
+	current chan *template // always offers the living template, if there is one
+	stop    chan struct{}
+	workers sync.WaitGroup
+	broom   *broom
+}
+
+// New finds Python, starts the template interpreter and returns once it is
+// ready to fork. The error says what a person can do about it.
+func New(cfg Config) (*Sandbox, error) {
+	s := &Sandbox{
+		log: cfg.Log, identity: childIdentity(), abi: guard.LandlockABI(),
+		ready: make(chan *child), current: make(chan *template), stop: make(chan struct{}),
+	}
+	if s.log == nil {
+		s.log = slog.Default()
+	}
+	var err error
+	if s.python, err = findPython(context.Background(), cfg.Python, s.identity); err != nil {
+		return nil, err
+	}
+	if s.base, s.lock, err = openBase(cfg.WorkBase); err != nil {
+		return nil, err
+	}
+	s.broom = newBroom(s.base, s.log)
+	if err := s.start(cfg.Workers); err != nil {
+		return nil, errors.Join(err, s.Close())
+	}
+	s.log.Info("sandbox ready", "python", s.python.Version, "executable", s.python.Executable,
+		"landlock_abi", s.abi, "uid", s.identity.uid, "work_base", s.base)
+	return s, nil
+}
+
+func (s *Sandbox) start(workers int) error {
+	if err := protectSelf(); err != nil {
+		return err
+	}
+	var err error
+	if s.boot, err = s.spec().Boot(); err != nil {
+		return err
+	}
+	first, err := startTemplate(s.boot, s.log)
+	if err != nil {
+		return fmt.Errorf("start %s: %w", s.python.describe(), err)
+	}
+	if workers <= 0 {
+		workers = max(4, runtime.NumCPU())
+	}
+	s.workers.Add(workers + 1)
+	go s.keep(first)
+	for range workers {
+		go s.supply()
+	}
+	return nil
+}
+
+// protectSelf keeps the server's memory and environment from processes of the
+// same user, and makes it the reaper of its descendants (prctl(2)).
+func protectSelf() error {
+	if err := unix.Prctl(unix.PR_SET_DUMPABLE, 0, 0, 0, 0); err != nil {
+		return fmt.Errorf("become undumpable: %w", err)
+	}
+	if err := unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0); err != nil {
+		return fmt.Errorf("become subreaper: %w", err)
+	}
+	return nil
+}
+
+func (s *Sandbox) spec() guard.Spec {
+	limits := snippet.DefaultLimits()
+	spec := guard.Spec{
+		Parent: os.Getpid(), Python: s.python.Executable,
+		ReadTrees: append(s.python.ReadTrees, zoneTrees()...), ReadFiles: s.python.ReadFiles,
+		RunTrees: s.python.RunTrees, WriteFiles: []string{"/dev/null"}, WorkBase: s.base,
+		Preload: preload, ThreadStack: 1 << 20,
+		OpenFiles: uint64(limits.OpenFiles), FileBytes: uint64(limits.FolderBytes), Seccomp: true,
+	}
+	spec.ReadFiles = append(spec.ReadFiles, "/dev/null", "/dev/zero", "/dev/random", "/dev/urandom")
+	if s.identity.drop() {
+		spec.UID, spec.GID = s.identity.uid, s.identity.gid
+	}
+	if s.abi > 0 {
+		plan := guard.PlanLandlock(s.abi)
+		spec.Landlock = &plan
+	}
+	return spec
+}
+
+// keep offers the living template to the workers and starts a new one when it
+// dies.
+func (s *Sandbox) keep(t *template) {
+	defer s.workers.Done()
+	rest := workerRest
+	for {
+		select {
+		case s.current <- t:
+		case <-s.stop:
+			t.kill()
+			return
+		case <-t.done:
+			s.log.Error("template interpreter died; starting another")
+			for t = s.restart(); t == nil; t = s.restart() {
+				if !s.rest(rest) {
+					return
+				}
+				rest = min(2*rest, longestRest)
+			}
+			rest = workerRest
+		}
+	}
+}
+
+func (s *Sandbox) restart() *template {
+	t, err := startTemplate(s.boot, s.log)
+	if err != nil {
+		s.log.Error("start template interpreter", "error", err.Error())
+		return nil
+	}
+	return t
+}
+
+// rest waits; it is false when the sandbox closes meanwhile.
+func (s *Sandbox) rest(d time.Duration) bool {
+	select {
+	case <-time.After(d):
+		return true
+	case <-s.stop:
+		return false
+	}
+}
+
+// supply makes one child after the other and holds each until a run takes it.
+func (s *Sandbox) supply() {
+	defer s.workers.Done()
+	for {
+		select {
+		case t := <-s.current:
+			if !s.supplyFrom(t) {
+				return
+			}
+		case <-s.stop:
+			return
+		}
+	}
+}
+
+// supplyFrom is false when the sandbox closes.
+func (s *Sandbox) supplyFrom(t *template) bool {
+	c, err := s.spawn(t)
+	if err != nil {
+		if t.alive() {
+			s.log.Error("make child", "error", err.Error())
+		}
+		return s.rest(workerRest)
+	}
+	select {
+	case s.ready <- c:
+		return true
+	case <-t.done:
+		s.discard(c)
+		return true
+	case <-s.stop:
+		s.discard(c)
+		return false
+	}
+}
+
+// discard ends a child in the background and leaves nothing of it.
+func (s *Sandbox) discard(c *child) {
+	c.kill()
+	s.broom.sweep(func() {
+		c.dead()
+		c.release()
+		s.broom.remove(c.dir)
+	})
+}
+
+// take returns a waiting child, or ErrUnavailable.
+func (s *Sandbox) take(ctx context.Context) (*child, error) {
+	late := time.NewTimer(childWait)
+	defer late.Stop()
+	select {
+	case c := <-s.ready:
+		return c, nil
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	case <-late.C:
+		return nil, fmt.Errorf("%w: no child got ready within %s", snippet.ErrUnavailable, childWait)
+	case <-s.stop:
+		return nil, fmt.Errorf("%w: the sandbox is closed", snippet.ErrUnavailable)
+	}
+}
+
+// Close ends every process and removes every folder of the sandbox. Runs in
+// flight end as sandbox failures.
+func (s *Sandbox) Close() error {
+	close(s.stop)
+	s.workers.Wait()
+	s.broom.wait()
+	return errors.Join(os.RemoveAll(s.base), s.lock.Close())
+}

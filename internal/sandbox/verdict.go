@@ -1,0 +1,109 @@
+package sandbox
+
+import (
+	"math"
+	"runtime"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"cloche/internal/snippet"
+)
+
+// cpuSeconds is the CPU backstop: what every core can burn within the timeout,
+// in whole seconds as RLIMIT_CPU counts (getrlimit(2)), and one more.
+func cpuSeconds(timeout time.Duration) uint64 {
+	return uint64(math.Ceil(timeout.Seconds()*float64(runtime.NumCPU()))) + 1
+}
+
+// verdict makes the result of everything but the files. What was seen from
+// outside wins over the child's word.
+func (r *run) verdict(e ending) snippet.Result {
+	result := snippet.Result{
+		ID: r.job.ID, Blocked: r.inbox.refusals, BlockedCount: len(r.inbox.refusals), Files: []snippet.Artifact{},
+		DurationMS: milliseconds(e.duration), CPUMS: milliseconds(e.cpu), PeakMemoryBytes: e.peak,
+		StdoutBytes: r.stdout.total, StderrBytes: r.stderr.total,
+	}
+	result.Stdout, result.StdoutTruncated = r.stdout.text()
+	result.Stderr, result.StderrTruncated = r.stderr.text()
+	if result.Blocked == nil {
+		result.Blocked = []snippet.Refusal{}
+	}
+	if e.report != nil {
+		result.Value, result.Error = e.report.Value, e.report.Error
+		result.BlockedCount = max(result.BlockedCount, e.report.BlockedCount)
+	}
+	result.Reason = reason(e)
+	result.ExitCode, result.Signal = status(e)
+	result.Outcome = result.Reason.Outcome()
+	result.Hint = hint(result, r.job)
+	return result
+}
+
+func milliseconds(d time.Duration) float64 {
+	return math.Round(float64(d.Microseconds())) / 1000
+}
+
+// reason chooses: the first rule that holds.
+func reason(e ending) snippet.Reason {
+	switch {
+	case e.fault != nil:
+		return snippet.SandboxFailure
+	case e.limit != "":
+		return e.limit
+	case e.report != nil:
+		return e.report.reason()
+	case e.exit.status.Signaled():
+		return signalReason(e.exit.status.Signal())
+	case e.exit.status.ExitStatus() != 0:
+		return snippet.ExitStatus
+	}
+	return snippet.Completed // it left by itself with status 0, past the harness (os._exit)
+}
+
+func (r *report) reason() snippet.Reason {
+	switch {
+	case r.Refused != "" && r.ExitCode != 0:
+		return r.Refused
+	case r.Memory:
+		return snippet.MemoryLimit
+	case r.Disk:
+		return snippet.DiskLimit
+	case r.End == "syntax_error":
+		return snippet.SyntaxError
+	case r.End == "exception":
+		return snippet.Exception
+	case r.ExitCode != 0:
+		return snippet.ExitStatus
+	}
+	return snippet.Completed
+}
+
+func signalReason(s unix.Signal) snippet.Reason {
+	switch s {
+	case unix.SIGXCPU:
+		return snippet.CPULimit
+	case unix.SIGXFSZ:
+		return snippet.DiskLimit
+	}
+	return snippet.Signal
+}
+
+// status is the exit code or the signal, never both. A run that the sandbox
+// ended was ended by SIGKILL.
+func status(e ending) (code *int, signal *string) {
+	switch {
+	case e.fault != nil:
+		return nil, nil
+	case e.limit != "":
+		return nil, text(unix.SignalName(unix.SIGKILL))
+	case e.report != nil:
+		return &e.report.ExitCode, nil
+	case e.exit.status.Signaled():
+		return nil, text(unix.SignalName(e.exit.status.Signal()))
+	}
+	exited := e.exit.status.ExitStatus()
+	return &exited, nil
+}
+
+func text(s string) *string { return &s }
