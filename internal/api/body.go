@@ -4,6 +4,7 @@ import (
 	"errors"
 	"io"
 	"net/http"
+	"os"
 	"sync/atomic"
 	"time"
 
@@ -17,7 +18,7 @@ const maxBody = 6*(snippet.MaxCode+snippet.MaxStdin) + 2*snippet.MaxFilesBytes +
 
 // bodyBudget bounds the bytes of all bodies that are held at the same time:
 // the waiting room is large, and each that waits in it holds its own.
-const bodyBudget = 32 * maxBody
+const bodyBudget = 16 * maxBody
 
 // What is still read of a refused body, so that a caller that sends before it
 // listens gets the answer and not a reset connection.
@@ -67,8 +68,11 @@ func (s *server) readBody(w http.ResponseWriter, r *http.Request) (body []byte, 
 	_ = conn.SetReadDeadline(time.Now().Add(s.config.BodyTimeout))
 	body, err = io.ReadAll(part)
 	_ = conn.SetReadDeadline(time.Time{})
-	if errors.Is(err, io.ErrUnexpectedEOF) {
+	switch {
+	case errors.Is(err, io.ErrUnexpectedEOF):
 		err = &syntaxError{"The body ended early."}
+	case errors.Is(err, os.ErrDeadlineExceeded):
+		w.Header().Set("Connection", "close") // it had its time
 	}
 	return body, part.release, err
 }
@@ -77,11 +81,10 @@ func (s *server) readBody(w http.ResponseWriter, r *http.Request) (body []byte, 
 // closed if there is more. A caller that waits for "100 Continue" has not sent
 // anything, and is not asked to.
 func drain(w http.ResponseWriter, r *http.Request) {
-	if r.Body == nil || r.Body == http.NoBody {
-		return
-	}
 	if r.Header.Get("Expect") != "" {
 		w.Header().Set("Connection", "close")
+	}
+	if r.Body == nil || r.Body == http.NoBody || w.Header().Get("Connection") == "close" {
 		return
 	}
 	conn := http.NewResponseController(w)

@@ -17,12 +17,6 @@ import (
 	"cloche/internal/snippet"
 )
 
-// syntaxError means that a body is not JSON, or not an object. Its text is for
-// the caller.
-type syntaxError struct{ detail string }
-
-func (e *syntaxError) Error() string { return e.detail }
-
 const (
 	textEncoding   = "utf-8"
 	binaryEncoding = "base64"
@@ -30,67 +24,33 @@ const (
 
 // Bounds on the names of unknown fields that a problem repeats.
 const (
-	maxUnknown     = 8  // names
+	maxUnknown     = 8  // names; more end the reading
 	maxUnknownName = 64 // characters of each
 )
-
-// wireRequest and wireFile hold the fields undecoded: each is decoded by itself,
-// so that what is wrong is known by name.
-type wireRequest struct {
-	Code      jsontext.Value `json:"code"`
-	TimeoutMS jsontext.Value `json:"timeout_ms"`
-	Stdin     jsontext.Value `json:"stdin"`
-	Files     jsontext.Value `json:"files"`
-	Unknown   jsontext.Value `json:",embed"`
-}
-
-type wireFile struct {
-	Path     jsontext.Value `json:"path"`
-	Content  jsontext.Value `json:"content"`
-	Encoding jsontext.Value `json:"encoding"`
-	Unknown  jsontext.Value `json:",embed"`
-}
 
 // decode reads a body as a request. The error is a *syntaxError if the body is
 // not a JSON object (RFC 8259, with unique names and valid Unicode, as RFC 7493
 // asks), or else a snippet.FieldErrors with every fault that the request has.
 func decode(body []byte) (snippet.Request, error) {
-	var wire wireRequest
-	if err := unmarshalObject(body, &wire); err != nil {
+	var code, timeout, stdin, files jsontext.Value
+	unknown, err := members(body, map[string]*jsontext.Value{
+		"code": &code, "timeout_ms": &timeout, "stdin": &stdin, "files": &files,
+	})
+	if err != nil {
 		return snippet.Request{}, err
 	}
 	d := &decoder{}
+	d.unknown("", unknown)
+	if len(unknown) == maxUnknown {
+		return snippet.Request{}, d.faults
+	}
 	req := snippet.Request{
-		Code:    d.text("code", wire.Code),
-		Timeout: d.timeout("timeout_ms", wire.TimeoutMS),
-		Stdin:   d.text("stdin", wire.Stdin),
-		Files:   d.files("files", wire.Files),
+		Code:    d.text("code", code),
+		Timeout: d.timeout("timeout_ms", timeout),
+		Stdin:   d.text("stdin", stdin),
+		Files:   d.files("files", files),
 	}
-	d.unknown("", wire.Unknown)
 	return req, d.verdict(req)
-}
-
-// unmarshalObject turns the library's errors, which quote the input, into ours.
-func unmarshalObject(text jsontext.Value, into any) error {
-	err := json.Unmarshal(text, into)
-	var syntax *jsontext.SyntacticError
-	switch {
-	case err == nil && text.Kind() == '{':
-		return nil
-	case errors.Is(err, jsontext.ErrDuplicateName):
-		return &syntaxError{"The body has an object in which a name occurs twice" + at(err) + "."}
-	case errors.As(err, &syntax):
-		return &syntaxError{"The body is not valid JSON" + at(err) + "."}
-	}
-	return &syntaxError{"The body must be a JSON object."}
-}
-
-func at(err error) string {
-	var syntax *jsontext.SyntacticError
-	if !errors.As(err, &syntax) {
-		return ""
-	}
-	return " at byte " + strconv.FormatInt(syntax.ByteOffset, 10)
 }
 
 // decoder collects the faults of fields. A field that is absent or null is the
@@ -157,8 +117,8 @@ func (d *decoder) files(field string, v jsontext.Value) (files []snippet.File) {
 		d.fault(field, "must be a list")
 		return nil
 	}
-	list := jsontext.NewDecoder(bytes.NewReader(v))
-	_, _ = list.ReadToken() // v was found to be valid, so nothing below can fail
+	list := jsontext.NewDecoder(bytes.NewReader(v), jsontext.AllowDuplicateNames(true))
+	_, _ = list.ReadToken() // members found v to be valid, so nothing below can fail
 	for list.PeekKind() != ']' && len(files) <= snippet.MaxFiles {
 		item, _ := list.ReadValue()
 		files = append(files, d.file(fmt.Sprintf("%s[%d]", field, len(files)), item))
@@ -167,26 +127,25 @@ func (d *decoder) files(field string, v jsontext.Value) (files []snippet.File) {
 }
 
 func (d *decoder) file(field string, v jsontext.Value) snippet.File {
-	var wire wireFile
-	if unmarshalObject(v, &wire) != nil {
-		d.fault(field, "must be an object")
+	var path, content, encoding jsontext.Value
+	unknown, err := members(v, map[string]*jsontext.Value{"path": &path, "content": &content, "encoding": &encoding})
+	if err != nil || len(unknown) == maxUnknown {
+		d.fault(field, "must be an object with path, content and encoding, each once")
 		return snippet.File{}
 	}
-	d.unknown(field+".", wire.Unknown)
+	d.unknown(field+".", unknown)
 	return snippet.File{
-		Path:    d.text(field+".path", wire.Path),
-		Content: d.content(field, wire),
+		Path:    d.text(field+".path", path),
+		Content: d.content(field+".content", content, d.encoding(field+".encoding", encoding)),
 	}
 }
 
-func (d *decoder) content(field string, wire wireFile) []byte {
-	encoding := d.encoding(field+".encoding", wire.Encoding)
-	field += ".content"
-	if absent(wire.Content) {
+func (d *decoder) content(field string, v jsontext.Value, encoding string) []byte {
+	if absent(v) {
 		d.fault(field, "is required")
 		return nil
 	}
-	text := d.text(field, wire.Content)
+	text := d.text(field, v)
 	if encoding == textEncoding {
 		return []byte(text)
 	}
@@ -211,17 +170,9 @@ func (d *decoder) encoding(field string, v jsontext.Value) string {
 	return textEncoding
 }
 
-// unknown names the members that the contract does not have.
-func (d *decoder) unknown(prefix string, members jsontext.Value) {
-	if len(members) == 0 {
-		return
-	}
-	object := jsontext.NewDecoder(bytes.NewReader(members))
-	_, _ = object.ReadToken()
-	for n := 0; object.PeekKind() == '"' && n < maxUnknown; n++ {
-		name, _ := object.ReadToken()
-		d.fault(prefix+shorten(name.String()), "is not a field of this request")
-		_ = object.SkipValue()
+func (d *decoder) unknown(prefix string, names []string) {
+	for _, name := range names {
+		d.fault(prefix+shorten(name), "is not a field of this request")
 	}
 }
 

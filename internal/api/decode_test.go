@@ -43,7 +43,7 @@ func TestDecode(t *testing.T) {
 var notJSON = []string{
 	"", " ", "null", "[]", "5", "true", `"print(1)"`, "{", "}", `{"code"`, `{"code":"1"`, "{'code': 'x'}", "code=print(1)",
 	`{"code": "print(1)"} trailing`, `{"code":"1"}{"code":"2"}`, `{"code":"1"},`, `{"code":"1",}`, `{"code":"1"}` + "\x00",
-	`{"code": "print(1)", "code": "print(2)"}`, `{"code":"1","\u0063ode":"2"}`, `{"code":"1","files":[{"path":"a","path":"b","content":""}]}`,
+	`{"code": "print(1)", "code": "print(2)"}`, `{"code":"1","\u0063ode":"2"}`,
 	`{"code": "print(1)", "timeout_ms": NaN}`, `{"code":"1","timeout_ms":Infinity}`, `{"code":"1","timeout_ms":+5}`,
 	`{"code":"1","timeout_ms":0x10}`, `{"code":"1","timeout_ms":05000}`, `{"code":"1","timeout_ms":}`,
 	`{"code":"\ud800"}`, `{"code":"\udc00\ud800"}`, "{\"code\":\"\xed\xa0\x80\"}", "{\"code\":\"\xff\"}", "\ufeff" + `{"code":"1"}`,
@@ -105,6 +105,8 @@ var badFields = map[string]string{
 	`{"code":"1","files":{"a":"eA=="}}`:                                            "files",
 	`{"code":"1","files":"a"}`:                                                     "files",
 	`{"code":"1","files":["a",null,[]]}`:                                           "files[0] files[1] files[2]",
+	`{"code":"1","files":[{"path":"a","path":"b","content":""}]}`:                  "files[0]",
+	`{"code":"1","files":[{"1":1,"2":1,"3":1,"4":1,"5":1,"6":1,"7":1,"8":1}]}`:     "files[0]",
 	`{"code":"1","files":[{}]}`:                                                    "files[0].content files[0].path",
 	`{"code":"1","files":[{"path":5,"content":5}]}`:                                "files[0].path files[0].content",
 	`{"code":"1","files":[{"path":"a","content":null}]}`:                           "files[0].content",
@@ -155,20 +157,17 @@ func TestDecodeNeverEchoes(t *testing.T) {
 	for _, body := range []string{
 		`{"code":"c4n4ry\u0000"}`, `{"code":["c4n4ry"]}`, `{"code":"1","timeout_ms":"c4n4ry"}`, `{"code":"c4n4ry`, `{"code":"c4n4ry\ud800"}`,
 		`{"code":"1","files":[{"path":"../c4n4ry","content":"c4n4ry","encoding":"c4n4ry"}]}`, `{"code":"c4n4ry" c4n4ry`,
-		`{"code":"1","files":[{"path":"a","content":"c4n4ry!","encoding":"base64"}]}`, `{"c4n4ry":1,"c4n4ry":1}`, `"c4n4ry"`,
+		`{"code":"1","files":[{"path":"a","content":"c4n4ry!","encoding":"base64"}]}`, `{"code":"1","code":"c4n4ry"}`, `"c4n4ry"`,
 	} {
 		if _, err := decode([]byte(body)); err == nil || strings.Contains(err.Error(), canary) {
 			t.Errorf("%s: error is missing or repeats the body: %v", body, err)
 		}
 	}
-	many := `{"code":"1"`
-	for i := range 100_000 {
+	many := ""
+	for i := range 1000 {
 		many += fmt.Sprintf(`,"x%d":0`, i)
-		if i > 1000 {
-			break
-		}
 	}
-	_, err := decode([]byte(many + "}"))
+	_, err := decode([]byte("{" + many[1:] + "}"))
 	if n := strings.Count(err.Error(), "not a field"); n != maxUnknown {
 		t.Errorf("%d of many unknown fields are named", n)
 	}

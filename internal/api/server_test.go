@@ -99,6 +99,7 @@ type reply struct {
 	status int
 	header http.Header
 	body   []byte
+	closed bool // the server closes the connection
 }
 
 func (r reply) problem(t *testing.T) Problem {
@@ -160,7 +161,7 @@ func readReply(t *testing.T, resp *http.Response) reply {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return reply{resp.StatusCode, resp.Header, body}
+	return reply{resp.StatusCode, resp.Header, body, resp.Close}
 }
 
 // raw is a connection on which a test writes what no client would.

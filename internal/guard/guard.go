@@ -34,12 +34,21 @@ type Spec struct {
 	RunTrees    []string // folders and files that the template may read and execute to start
 	WriteFiles  []string // device files that children may write
 	WorkBase    string   // the folder that holds every child's own folders
+	Policy      Policy   // what children start with; a job may bring another
 	Preload     []string // modules to load before the first fork
 	ThreadStack int      // bytes of stack for each user thread
 	OpenFiles   uint64   // descriptors of a child
 	FileBytes   uint64   // size of one file
 	Landlock    *LandlockPlan
 	Seccomp     bool
+	NoGuard     bool // leave out the import policy and the audit hook: for tests of what the kernel holds alone
+}
+
+// Policy is an import policy as the child reads it: a module's name to the
+// reason of its rule.
+type Policy struct {
+	Mode  string            `json:"mode"` // "deny" or "allow"
+	Rules map[string]string `json:"rules"`
 }
 
 // stage is what the helper stage needs, in Go, before Python starts.
@@ -58,6 +67,8 @@ type python struct {
 	ReadTrees      []string          `json:"read_trees"`
 	ReadFiles      []string          `json:"read_files"`
 	WriteFiles     []string          `json:"write_files"`
+	Policy         Policy            `json:"policy"`
+	Guard          bool              `json:"guard"`
 	Preload        []string          `json:"preload"`
 	ThreadStack    int               `json:"thread_stack"`
 	RLimits        map[string]uint64 `json:"rlimits"`
@@ -87,12 +98,20 @@ func (s Spec) Boot() ([]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read boot source: %w", err)
 	}
+	loader, err := Interpreter(s.Python)
+	if err != nil {
+		return nil, err
+	}
+	run := append([]string{s.Python}, s.RunTrees...)
+	if loader != "" {
+		run = append(run, loader)
+	}
 	read := append(append([]string{}, s.ReadTrees...), s.ReadFiles...)
 	helper, err := json.Marshal(stage{
 		Parent: s.Parent, UID: s.UID, GID: s.GID, Env: environment, Landlock: s.Landlock,
 		Argv: []string{s.Python, "-I", "-X", "utf8", "-c", string(boot)},
 		Rules: LandlockRules{
-			Read: read, Execute: append([]string{s.Python}, s.RunTrees...),
+			Read: read, Execute: run,
 			Write: append([]string{s.WorkBase}, s.WriteFiles...), Optional: read,
 		},
 	})
@@ -115,11 +134,11 @@ func (s Spec) Boot() ([]byte, error) {
 func (s Spec) python() ([]byte, error) {
 	config := python{
 		Parent: s.Parent, ReadTrees: s.ReadTrees, ReadFiles: s.ReadFiles, WriteFiles: s.WriteFiles,
-		Preload: s.Preload, ThreadStack: s.ThreadStack, Landlock: s.Landlock,
+		Policy: s.Policy, Guard: !s.NoGuard, Preload: s.Preload, ThreadStack: s.ThreadStack, Landlock: s.Landlock,
 		RLimits: map[string]uint64{"RLIMIT_NOFILE": s.OpenFiles, "RLIMIT_FSIZE": s.FileBytes, "RLIMIT_CORE": 0, "RLIMIT_MEMLOCK": 0, "RLIMIT_MSGQUEUE": 0},
 	}
 	if s.Seccomp {
-		if err := config.addFilters(); err != nil {
+		if err := config.addFilters(s.Landlock != nil); err != nil {
 			return nil, err
 		}
 	}
@@ -134,11 +153,17 @@ func (s Spec) python() ([]byte, error) {
 	return json.Marshal(map[string]any{"config": config, "sources": modules})
 }
 
-func (p *python) addFilters() (err error) {
+// addFilters adds the syscall filters. Without a file wall the child's one
+// refuses every open.
+func (p *python) addFilters(walled bool) (err error) {
+	p.SeccompNumber = SeccompNumber()
 	if p.TemplateFilter, err = TemplateFilter(); err != nil {
 		return err
 	}
-	p.ChildFilter, err = ChildFilter()
-	p.SeccompNumber = SeccompNumber()
+	if walled {
+		p.ChildFilter, err = ChildFilter()
+		return err
+	}
+	p.ChildFilter, err = UnwalledChildFilter(false)
 	return err
 }

@@ -18,8 +18,6 @@ const (
 	cloneFile        = 0x40049409 // FICLONE, linux/fs.h
 )
 
-func errno(e unix.Errno) verdict { return verdict(unix.SECCOMP_RET_ERRNO | uint32(e)) }
-
 // threadForm is clone as pthread_create calls it: a thread of this process,
 // no namespace, no tracing, no exit signal (clone(2)).
 func threadForm() []test {

@@ -23,6 +23,9 @@ const (
 	unsupported         = verdict(unix.SECCOMP_RET_ERRNO | uint32(unix.EOPNOTSUPP))
 )
 
+// answer makes a call fail with an error of one's choice.
+func answer(e unix.Errno) verdict { return verdict(unix.SECCOMP_RET_ERRNO | uint32(e)) }
+
 // policy is a filter as a value: what each named call gets, and what the rest
 // gets.
 type policy struct {

@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
-
 )
 
 // child is one confined interpreter. It waits for one job, runs it, and dies.

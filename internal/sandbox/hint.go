@@ -85,4 +85,3 @@ func errorHint(r snippet.Result) string {
 	}
 	return fmt.Sprintf("An uncaught %s%s ended the snippet; error.message and error.traceback say more.", r.Error.Type, where)
 }
-

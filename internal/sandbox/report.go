@@ -40,20 +40,16 @@ func newToken() []byte {
 // inbox sorts the packets of one run.
 type inbox struct {
 	token    []byte
-	buf      []byte // where packets are received
 	refusals []snippet.Refusal
 	report   *report
 }
 
 // receive takes one packet from the channel. It is false when there is none and
 // never will be, or when the child is dead and the channel is empty.
-func (in *inbox) receive(fd int) bool {
-	if in.buf == nil {
-		in.buf = make([]byte, packetSize)
-	}
-	n, _, err := unix.Recvfrom(fd, in.buf, unix.MSG_DONTWAIT)
+func (in *inbox) receive(fd int, buf []byte) bool {
+	n, _, err := unix.Recvfrom(fd, buf, unix.MSG_DONTWAIT)
 	if n > 0 {
-		in.take(in.buf[:n])
+		in.take(buf[:n])
 	}
 	return n > 0 || err == unix.EINTR
 }

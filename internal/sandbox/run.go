@@ -5,10 +5,13 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
+	"sync"
 	"time"
 
 	"golang.org/x/sys/unix"
 
+	"cloche/internal/guard"
 	"cloche/internal/snippet"
 )
 
@@ -16,12 +19,14 @@ import (
 // an error means that nothing ran (snippet.ErrUnavailable) or that ctx ended.
 // The request must be valid (snippet.Validate).
 func (s *Sandbox) Run(ctx context.Context, job snippet.Job) (snippet.Result, error) {
+	buf := buffers.Get().(*[]byte)
+	defer buffers.Put(buf)
 	for {
 		c, err := s.take(ctx)
 		if err != nil {
 			return snippet.Result{}, err
 		}
-		r := &run{child: c, job: job, inbox: inbox{token: newToken()}}
+		r := &run{child: c, job: job, buf: *buf, inbox: inbox{token: newToken()}}
 		err = r.begin()
 		if err != nil && c.template.alive() {
 			s.discard(c)
@@ -37,12 +42,18 @@ func (s *Sandbox) Run(ctx context.Context, job snippet.Job) (snippet.Result, err
 	}
 }
 
+// buffers are as large as the largest packet; a fresh one for each run would
+// cost more than the run's own work.
+var buffers = sync.Pool{New: func() any { b := make([]byte, packetSize); return &b }}
+
 // run is one job in one child.
 type run struct {
 	child  *child
 	job    snippet.Job
 	inbox  inbox
 	inputs inputs
+
+	buf []byte // for everything that is read from the child
 
 	start          time.Time
 	cpuBefore      time.Duration
@@ -52,8 +63,7 @@ type run struct {
 // header is the first line of the job packet; the code follows it.
 type header struct {
 	Token   string            `json:"token"`
-	Mode    snippet.Mode      `json:"mode"`
-	Rules   map[string]string `json:"rules"`
+	Policy  *guard.Policy     `json:"policy"`  // null for the default
 	Modules []string          `json:"modules"` // top-level modules among the input files
 	Rlimits map[string]rlimit `json:"rlimits"` // by the name that Python's resource module has
 }
@@ -93,15 +103,31 @@ func (r *run) begin() error {
 func (r *run) timeout() time.Duration { return r.job.Request.Timeout }
 
 func (r *run) packet() ([]byte, error) {
-	rules := make(map[string]string, len(r.job.Policy.Rules))
-	for _, rule := range r.job.Policy.Rules {
-		rules[rule.Module] = rule.Reason
-	}
-	head, err := json.Marshal(header{string(r.inbox.token), r.job.Policy.Mode, rules, r.inputs.modules(), r.rlimits()})
+	head, err := json.Marshal(header{string(r.inbox.token), ownPolicy(r.job.Policy), r.inputs.modules(), r.rlimits()})
 	if err != nil {
 		return nil, fmt.Errorf("encode job: %w", err)
 	}
 	return append(append(head, '\n'), r.job.Request.Code...), nil
+}
+
+var defaultPolicy = snippet.DefaultPolicy()
+
+// ownPolicy is the policy to send with a job, nil for the one that children
+// start with: decoding it would be a fifth of the time that a short run takes.
+func ownPolicy(p snippet.Policy) *guard.Policy {
+	if p.Mode == defaultPolicy.Mode && slices.Equal(p.Rules, defaultPolicy.Rules) {
+		return nil
+	}
+	own := guardPolicy(p)
+	return &own
+}
+
+func guardPolicy(p snippet.Policy) guard.Policy {
+	rules := make(map[string]string, len(p.Rules))
+	for _, rule := range p.Rules {
+		rules[rule.Module] = rule.Reason
+	}
+	return guard.Policy{Mode: string(p.Mode), Rules: rules}
 }
 
 // finish watches the child to its end and makes the verdict.
@@ -152,7 +178,6 @@ func (r *run) watch() ending {
 	}
 	deadline := r.start.Add(r.timeout())
 	patrol := patrol{child: c, limits: r.job.Limits, next: r.start.Add(tick)}
-	buf := make([]byte, 1<<16)
 	for {
 		now := time.Now()
 		if !now.Before(deadline) {
@@ -164,8 +189,8 @@ func (r *run) watch() ending {
 		if _, err := pollFor(fds, min(deadline.Sub(now), patrol.next.Sub(now))); err != nil {
 			return r.measure(ending{fault: fmt.Errorf("poll: %w", err)})
 		}
-		r.read(&fds[1], r.stdout, buf)
-		r.read(&fds[2], r.stderr, buf)
+		r.read(&fds[1], r.stdout)
+		r.read(&fds[2], r.stderr)
 		if r.hear(&fds[0]); r.inbox.report != nil {
 			return r.measure(ending{report: r.inbox.report})
 		}
@@ -176,13 +201,13 @@ func (r *run) watch() ending {
 }
 
 // read takes what a stream holds; at its end it is not asked again.
-func (r *run) read(fd *unix.PollFd, into *capture, buf []byte) {
+func (r *run) read(fd *unix.PollFd, into *capture) {
 	if fd.Revents == 0 {
 		return
 	}
-	n, err := unix.Read(int(fd.Fd), buf)
+	n, err := unix.Read(int(fd.Fd), r.buf)
 	if n > 0 {
-		_, _ = into.Write(buf[:n])
+		_, _ = into.Write(r.buf[:n])
 	} else if err != unix.EAGAIN && err != unix.EINTR {
 		fd.Fd = -1
 	}
@@ -190,7 +215,7 @@ func (r *run) read(fd *unix.PollFd, into *capture, buf []byte) {
 
 // hear takes one packet of the job channel; at its end it is not asked again.
 func (r *run) hear(fd *unix.PollFd) {
-	if fd.Revents != 0 && !r.inbox.receive(int(fd.Fd)) {
+	if fd.Revents != 0 && !r.inbox.receive(int(fd.Fd), r.buf) {
 		fd.Fd = -1
 	}
 }
@@ -206,7 +231,7 @@ func (r *run) measure(e ending) ending {
 // died makes the ending of a child that died by itself.
 func (r *run) died() ending {
 	e := ending{duration: time.Since(r.start)}
-	for r.inbox.report == nil && r.inbox.receive(r.child.job) {
+	for r.inbox.report == nil && r.inbox.receive(r.child.job, r.buf) {
 		continue // its last words may still lie in the channel
 	}
 	e.report = r.inbox.report
@@ -221,20 +246,19 @@ func (r *run) died() ending {
 
 // drain reads what the streams still hold: at most what two pipes can carry.
 func (r *run) drain() {
-	buf := make([]byte, 1<<16)
 	for _, stream := range []struct {
 		fd   int
 		into *capture
 	}{{r.child.stdout, r.stdout}, {r.child.stderr, r.stderr}} {
 		for read := 0; read < 1<<20; {
-			n, err := unix.Read(stream.fd, buf)
+			n, err := unix.Read(stream.fd, r.buf)
 			if err == unix.EINTR {
 				continue
 			}
 			if n <= 0 {
 				break
 			}
-			_, _ = stream.into.Write(buf[:n])
+			_, _ = stream.into.Write(r.buf[:n])
 			read += n
 		}
 	}

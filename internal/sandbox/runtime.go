@@ -15,6 +15,6 @@ func (s *Sandbox) Runtime() snippet.Runtime {
 	identity := snippet.Layer{Name: "identity", Active: s.identity.drop(), Detail: fmt.Sprintf("uid %d", s.identity.uid)}
 	return snippet.Runtime{
 		Python: s.python.Version, Executable: s.python.Executable,
-		Layers: []snippet.Layer{landlock, {Name: "seccomp", Active: true, Detail: "allow-list"}, identity},
+		Layers: []snippet.Layer{landlock, {Name: "seccomp", Active: !s.weaken.seccomp, Detail: "allow-list"}, identity},
 	}
 }

@@ -30,6 +30,16 @@ type Config struct {
 	Workers  int          // children that wait for a job; 0 means one per core and at least 4
 	WorkBase string       // folder for the runs' folders; "" means the system's temporary folder
 	Log      *slog.Logger // nil means slog.Default()
+
+	weaken weaken // for tests
+}
+
+// weaken takes layers away, so that tests can show what the others hold.
+type weaken struct {
+	guard    bool // no import policy and no audit hook
+	seccomp  bool // no syscall filter
+	landlock int  // the highest Landlock ABI to use, if abiCut is set
+	abiCut   bool
 }
 
 // Bounds on waiting for a child: how long a run waits before it is refused, and
@@ -49,6 +59,7 @@ type Sandbox struct {
 	base     string
 	lock     *os.File // holds the lock on base
 	abi      int
+	weaken   weaken
 	boot     []byte
 
 	ready   chan *child
@@ -62,11 +73,14 @@ type Sandbox struct {
 // ready to fork. The error says what a person can do about it.
 func New(cfg Config) (*Sandbox, error) {
 	s := &Sandbox{
-		log: cfg.Log, identity: childIdentity(), abi: guard.LandlockABI(),
+		log: cfg.Log, identity: childIdentity(), abi: guard.LandlockABI(), weaken: cfg.weaken,
 		ready: make(chan *child), current: make(chan *template), stop: make(chan struct{}),
 	}
 	if s.log == nil {
 		s.log = slog.Default()
+	}
+	if cfg.weaken.abiCut {
+		s.abi = min(s.abi, cfg.weaken.landlock)
 	}
 	var err error
 	if s.python, err = findPython(context.Background(), cfg.Python, s.identity); err != nil {
@@ -125,8 +139,9 @@ func (s *Sandbox) spec() guard.Spec {
 		Parent: os.Getpid(), Python: s.python.Executable,
 		ReadTrees: append(s.python.ReadTrees, zoneTrees()...), ReadFiles: s.python.ReadFiles,
 		RunTrees: s.python.RunTrees, WriteFiles: []string{"/dev/null"}, WorkBase: s.base,
-		Preload: preload, ThreadStack: 1 << 20,
-		OpenFiles: uint64(limits.OpenFiles), FileBytes: uint64(limits.FolderBytes), Seccomp: true,
+		Policy: guardPolicy(defaultPolicy), Preload: preload, ThreadStack: 1 << 20,
+		OpenFiles: uint64(limits.OpenFiles), FileBytes: uint64(limits.FolderBytes), Seccomp: !s.weaken.seccomp,
+		NoGuard: s.weaken.guard,
 	}
 	spec.ReadFiles = append(spec.ReadFiles, "/dev/null", "/dev/zero", "/dev/random", "/dev/urandom")
 	if s.identity.drop() {

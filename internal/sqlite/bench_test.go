@@ -29,7 +29,7 @@ func fill(t testing.TB, s *Store, n int) {
 }
 
 func BenchmarkSnapshot(b *testing.B) {
-	for _, n := range []int{1000, 100_000} {
+	for _, n := range []int{1000, many} {
 		b.Run(fmt.Sprint(n), func(b *testing.B) {
 			s := mustOpen(b, b.TempDir(), Limits{})
 			fill(b, s, n)

@@ -76,18 +76,17 @@ func (s *Store) Events(ctx context.Context, f metrics.Filter) (metrics.Page, err
 	if err != nil {
 		return metrics.Page{}, err
 	}
-	limit := f.Limit
-	f.Limit++ // one more tells whether there are more
 	tx, err := s.read.BeginTx(ctx, &sql.TxOptions{ReadOnly: true})
 	if err != nil {
 		return metrics.Page{}, fmt.Errorf("list events: %w", s.explainRead(err))
 	}
 	defer tx.Rollback()
-	found, err := s.list(ctx, tx, f, after)
+	oneMore := f // tells whether there is a next page
+	oneMore.Limit++
+	found, err := s.list(ctx, tx, oneMore, after)
 	if err != nil {
 		return metrics.Page{}, fmt.Errorf("list events: %w", s.explainRead(err))
 	}
-	f.Limit = limit
 	return f.PageOf(found), nil
 }
 

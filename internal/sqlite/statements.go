@@ -12,6 +12,11 @@ type statements struct {
 	totals, minutes, listAll, listTenant   *sql.Stmt // the readers'
 }
 
+const (
+	selectTotals  = `SELECT counter, value FROM totals WHERE scope = ?`
+	selectMinutes = `SELECT minute, counter, value FROM minutes WHERE scope = ? AND minute >= ?`
+)
+
 func prepare(ctx context.Context, write, read *sql.DB) (statements, error) {
 	var s statements
 	for _, p := range []struct {
@@ -27,8 +32,8 @@ func prepare(ctx context.Context, write, read *sql.DB) (statements, error) {
 			ON CONFLICT (scope, counter) DO UPDATE SET value = value + excluded.value`},
 		{&s.addMinute, write, `INSERT INTO minutes (scope, minute, counter, value) VALUES (?, ?, ?, ?)
 			ON CONFLICT (scope, minute, counter) DO UPDATE SET value = value + excluded.value`},
-		{&s.totals, read, `SELECT counter, value FROM totals WHERE scope = ?`},
-		{&s.minutes, read, `SELECT minute, counter, value FROM minutes WHERE scope = ? AND minute >= ?`},
+		{&s.totals, read, selectTotals},
+		{&s.minutes, read, selectMinutes},
 		{&s.listAll, read, listing("")},
 		{&s.listTenant, read, listing("tenant = ?6 AND")},
 	} {

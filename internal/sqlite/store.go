@@ -133,7 +133,7 @@ func narrow(path string) error {
 		return err
 	}
 	if !info.Mode().IsRegular() {
-		return fmt.Errorf("it is a %s and not a file", info.Mode().Type())
+		return errors.New("it is not a regular file")
 	}
 	if info.Mode().Perm()&0o077 == 0 {
 		return nil

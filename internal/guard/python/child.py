@@ -7,6 +7,7 @@ import atexit
 import builtins
 import gc
 import io
+import logging
 import os
 import resource
 import select
@@ -14,6 +15,7 @@ import sys
 import threading
 import time
 import types
+import weakref
 from json import loads
 
 from cloche_audit import Paths, audit_hook
@@ -92,6 +94,26 @@ class Snippet:
         return None if value is None else repr(value)
 
 
+class LastThings:
+    """What the interpreter does after the last line: threads, then atexit.
+
+    Neither is touched when the snippet gave no cause, because the first touch
+    after a fork is slow.
+    """
+
+    def __init__(self):
+        self._threads, self._waiting = threading._active, threading._limbo
+        self._shutdown, self._run, self._count = threading._shutdown, atexit._run_exitfuncs, atexit._ncallbacks
+        self._handlers, self._finalizers = logging._handlerList, weakref.finalize._registry
+        self._known = self._count(), len(self._handlers), len(self._finalizers)
+
+    def due(self):
+        if len(self._threads) > 1 or self._waiting:
+            yield self._shutdown
+        if self._known != (self._count(), len(self._handlers), len(self._finalizers)):
+            yield self._run
+
+
 class Run:
     """Everything that one child prepares before its job arrives, and the run itself."""
 
@@ -105,8 +127,11 @@ class Run:
         self.snippet = Snippet(self.guarded)
         self._shadowable = config["shadowable"]
         # Taken now, so that user code cannot put itself in their place.
-        self._finish = (threading._shutdown, atexit._run_exitfuncs)
         self._write, self._hook = os.write, sys.excepthook
+        self._last = LastThings()
+        self._default = config["policy"]
+        self._armed = False
+        self._guard = config["guard"]
 
     def send(self, kind, text):
         self._write(JOB, self._token + kind + text.encode("utf-8", "backslashreplace"))
@@ -119,6 +144,16 @@ class Run:
         sys.path_importer_cache.clear()
         sys.argv[:] = [""]
         open_streams()
+        if not self._guard:
+            return  # only tests of the kernel's layers run without it
+        self.use(self._default)
+        sys.addaudithook(lambda event, args: self._audit(event, args) if self._armed else None)
+
+    def use(self, rules):
+        """Put the guard in place for a policy. It refuses nothing until arm."""
+        policy = Policy(rules["mode"], rules["rules"])
+        arm_imports(self.guarded, policy, self.ledger, self._work)
+        self._audit = audit_hook(self.ledger, self.paths, policy)
 
     def shadow(self, names):
         """Let the work folder's modules come before preloaded ones, as in a script's folder."""
@@ -133,9 +168,9 @@ class Run:
         for name, (soft, hard) in header["rlimits"].items():
             resource.setrlimit(getattr(resource, name), (soft, hard))
         self.shadow(header["modules"])
-        policy = Policy(header["mode"], header["rules"])
-        arm_imports(self.guarded, policy, self.ledger, self._work)
-        sys.addaudithook(audit_hook(self.ledger, self.paths, policy))
+        if header["policy"] is not None and self._guard:  # a stricter or a looser one than the server's own
+            self.use(header["policy"])
+        self._armed = True
 
     def job(self, packet):
         head, _, code = packet.partition(b"\n")
@@ -165,7 +200,7 @@ class Run:
 
     def finish(self):
         """Wait for the user's threads and run what atexit holds, as the interpreter would."""
-        for step in self._finish:
+        for step in self._last.due():
             try:
                 step()
             except BaseException as e:

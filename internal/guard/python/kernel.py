@@ -52,16 +52,18 @@ def no_new_privileges():
 class Filter:
     """A seccomp program, assembled by the parent, ready to be installed."""
 
+    OWN_PID = struct.pack("=I", 0x7FFFFFFF)  # stands for the process's own id; no process has it
+
     def __init__(self, number, program):
-        code = base64.b64decode(program)
-        self._number = number
-        self._code = ctypes.create_string_buffer(code, len(code))
-        # struct sock_fprog { unsigned short len; struct sock_filter *filter; }
-        self._prog = ctypes.create_string_buffer(struct.pack("@HP", len(code) // 8, ctypes.addressof(self._code)))
+        self._number, self._program = number, base64.b64decode(program)
 
     def install(self, step):
+        code = self._program.replace(self.OWN_PID, struct.pack("=I", os.getpid()))
+        buffer = ctypes.create_string_buffer(code, len(code))
+        # struct sock_fprog { unsigned short len; struct sock_filter *filter; }
+        prog = struct.pack("@HP", len(code) // 8, ctypes.addressof(buffer))
         _must(step, _libc.syscall(_long(self._number), _long(SECCOMP_SET_MODE_FILTER),
-                                  _long(SECCOMP_FILTER_FLAG_SPEC_ALLOW), self._prog))
+                                  _long(SECCOMP_FILTER_FLAG_SPEC_ALLOW), prog))
 
 
 class Wall:

@@ -1,0 +1,67 @@
+package api
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// syntaxError means that a body is not JSON, or not an object. Its text is for
+// the caller.
+type syntaxError struct{ detail string }
+
+func (e *syntaxError) Error() string { return e.detail }
+
+// members reads an object: the values of known names, undecoded, and which
+// other names there are. After maxUnknown of those it reads no further. The
+// names inside of values are not compared with each other: nothing that has an
+// object where it may have one gets by without a call of its own, and a table
+// of a million names costs more than all else.
+func members(text jsontext.Value, known map[string]*jsontext.Value) (unknown []string, err error) {
+	in := jsontext.NewDecoder(bytes.NewBuffer(text), jsontext.AllowDuplicateNames(true))
+	if in.PeekKind() != '{' {
+		return nil, &syntaxError{"The body must be a JSON object."}
+	}
+	_, _ = in.ReadToken()
+	for in.PeekKind() == '"' {
+		name, _ := in.ReadToken()
+		place, ok := known[name.String()]
+		switch {
+		case !ok:
+			unknown = append(unknown, name.String())
+			if len(unknown) == maxUnknown {
+				return unknown, nil
+			}
+		case *place != nil:
+			return nil, &syntaxError{fmt.Sprintf("The body has %s twice.", name.String())}
+		}
+		value, err := in.ReadValue()
+		if err != nil {
+			return nil, invalid(in)
+		}
+		if ok {
+			end := in.InputOffset()
+			*place = text[end-int64(len(value)) : end]
+		}
+	}
+	return unknown, ending(in)
+}
+
+// ending makes sure that the object ends, and the text with it.
+func ending(in *jsontext.Decoder) error {
+	if _, err := in.ReadToken(); err != nil {
+		return invalid(in)
+	}
+	if _, err := in.ReadToken(); !errors.Is(err, io.EOF) {
+		return &syntaxError{"The body goes on after the end of its JSON object."}
+	}
+	return nil
+}
+
+// invalid says where, and not with the library's words, which quote the text.
+func invalid(in *jsontext.Decoder) error {
+	return &syntaxError{fmt.Sprintf("The body is not valid JSON, at byte %d or after it.", in.InputOffset())}
+}

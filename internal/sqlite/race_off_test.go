@@ -1,0 +1,6 @@
+//go:build !race
+
+package sqlite
+
+// many is the default of Limits.Events: as many as a file holds.
+const many = 100_000
