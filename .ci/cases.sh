@@ -14,8 +14,8 @@ here=$(cd "$(dirname "$0")" && pwd)
 only=ESC,LEG,OUT,VAL,API,CON,RES
 canaries=/tmp/cnry_dir # the cases name this folder and 127.0.0.1:9001
 
-dir=$(mktemp -d /tmp/cloche-cases.XXXXXX)
-server='' canary=''
+dir=$(mktemp -d /tmp/cases.XXXXXX)
+server='' canary='' made=''
 
 die() { printf 'cases: %s\n' "$*" >&2; exit 1; }
 
@@ -29,7 +29,7 @@ end() {
 cleanup() {
 	end "$server"
 	end "$canary"
-	rm -rf "$dir" "$canaries"
+	rm -rf "$dir" ${made:+"$made"}
 }
 trap cleanup EXIT
 trap 'exit 130' INT TERM
@@ -46,21 +46,18 @@ await() {
 }
 
 lay_canaries() {
-	[[ ! -e $canaries ]] || die "$canaries is there already; another run uses it, or remove it"
-	mkdir -m 0755 "$canaries"
-	printf 'cnry-file-91b2' >"$canaries/outside.txt"
-	chmod 0644 "$canaries/outside.txt"
 	: >"$dir/canary.out"
-	python3 "$here/canary.py" "$canaries/s.sock" 127.0.0.1:9001 >"$dir/canary.out" </dev/null &
+	python3 "$here/canary.py" "$canaries" 127.0.0.1:9001 >"$dir/canary.out" </dev/null &
 	canary=$!
 	await "$dir/canary.out" "$canary" "the canary"
+	made=$canaries
 }
 
 start_server() {
 	local as=()
 	if [[ -n $uid ]]; then
 		as=(setpriv --reuid="$uid" --regid="$uid" --clear-groups --no-new-privs --)
-		chown "$uid:$uid" "$dir/home"
+		chown "$uid:$uid" "$dir/home" "$dir/home/work"
 	fi
 	: >"$dir/ready"
 	env HOME="$dir/home" CNRY=cnry-env-7f3a AWS_ACCESS_KEY_ID=cnry-akid AWS_SECRET_ACCESS_KEY=cnry-secret \
@@ -82,7 +79,7 @@ stop_server() {
 }
 
 chmod 0711 "$dir"
-mkdir -m 0711 "$dir/home"
+mkdir -m 0711 "$dir/home" "$dir/home/work"
 install -m 0755 "$binary" "$dir/cloche"
 cd "$dir" # not a folder that the server's user may be unable to see
 

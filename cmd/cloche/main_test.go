@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"net"
+	"os"
 	"os/exec"
 	"strconv"
 	"testing"
@@ -21,6 +22,7 @@ func TestMain(m *testing.M) {
 func TestScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{
 		Dir:                 "testdata",
+		Setup:               setUp,
 		RequireExplicitExec: true,
 		RequireUniqueNames:  true,
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
@@ -28,6 +30,18 @@ func TestScripts(t *testing.T) {
 			"status": status,
 		},
 	})
+}
+
+// setUp gives a script a folder for its runs that lies outside its own: as root,
+// snippets have another uid, which cannot pass through a script's folder.
+func setUp(env *testscript.Env) error {
+	dir, err := os.MkdirTemp("", "cloche.test.*")
+	if err != nil {
+		return err
+	}
+	env.Defer(func() { os.RemoveAll(dir) })
+	env.Setenv("CLOCHE_WORK", dir)
+	return os.Chmod(dir, 0o711)
 }
 
 // listenFor takes a port until the script ends: listen VARIABLE puts host:port

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"net"
 	"net/http"
 
 	"github.com/spf13/cobra"
@@ -97,8 +98,8 @@ func newHandler(cfg config.Config, box *sandbox.Sandbox, store *sqlite.Store, lo
 		Concurrency: cfg.Concurrency, Queue: queue(cfg), Wait: cfg.Wait, Log: log,
 	})
 	return api.New(api.Config{
-		Service: svc, Policy: policy, Runtime: box.Runtime(), Version: buildVersion(),
-		AllowedHosts: cfg.AllowedHosts, Log: log,
+		Service: svc, Policy: policy, Runtime: box.Runtime, Version: buildVersion(),
+		AllowedHosts: allowedHosts(cfg), Log: log,
 	})
 }
 
@@ -107,6 +108,16 @@ func limits(cfg config.Config) snippet.Limits {
 	l := snippet.DefaultLimits()
 	l.Memory, l.StdoutChars, l.StderrChars = cfg.Memory, cfg.StdoutChars, cfg.StderrChars
 	return l
+}
+
+// allowedHosts has the operator's names, and the one that the server is asked
+// to listen on: whoever reaches it there has to write it.
+func allowedHosts(cfg config.Config) []string {
+	host, _, err := net.SplitHostPort(cfg.Addr)
+	if err != nil || host == "" {
+		return cfg.AllowedHosts
+	}
+	return append([]string{host}, cfg.AllowedHosts...)
 }
 
 // queue is how a Service wants to be told that nobody may wait.

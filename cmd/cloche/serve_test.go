@@ -26,9 +26,7 @@ type server struct {
 // startServer returns when the server has said that it is ready.
 func startServer(t *testing.T) *server {
 	t.Helper()
-	dir := t.TempDir()
-	s := &server{data: filepath.Join(dir, "data"), work: filepath.Join(dir, "work")}
-	openForDropped(t, dir)
+	s := &server{data: filepath.Join(t.TempDir(), "data"), work: workFolder(t)}
 	s.cmd = exec.Command("cloche", "serve", "--addr", "127.0.0.1:0", "--data", s.data, "--work", s.work)
 	s.cmd.Stderr = &s.stderr
 	out, err := s.cmd.StdoutPipe()
@@ -54,15 +52,19 @@ func startServer(t *testing.T) *server {
 	return s
 }
 
-// openForDropped lets the uid that a root sandbox drops to pass through the
-// test's folders, which are 0700 under root's umask.
-func openForDropped(t *testing.T, dir string) {
+// workFolder is a folder that the uid of snippets can pass through: as root it is
+// another one, and t.TempDir lies in a folder that is for its owner only.
+func workFolder(t *testing.T) string {
 	t.Helper()
-	for d := dir; d != os.TempDir() && d != "/"; d = filepath.Dir(d) {
-		if err := os.Chmod(d, 0o755); err != nil {
-			t.Fatal(err)
-		}
+	dir, err := os.MkdirTemp("", "cloche.test.*")
+	if err != nil {
+		t.Fatal(err)
 	}
+	t.Cleanup(func() { os.RemoveAll(dir) })
+	if err := os.Chmod(dir, 0o711); err != nil {
+		t.Fatal(err)
+	}
+	return dir
 }
 
 // stop ends the server at once and returns its log.

@@ -26,8 +26,10 @@ func TestDecode(t *testing.T) {
 			{"path":"b","content":"é","encoding":null},
 			{"path":"c","content":"é\n","encoding":"utf-8"},
 			{"path":"d/e","content":"AP8=","encoding":"base64"}]}`: {Code: "1", Files: []snippet.File{
-			{Path: "a", Content: []byte{}}, {Path: "b", Content: []byte("é")},
-			{Path: "c", Content: []byte("é\n")}, {Path: "d/e", Content: []byte{0, 255}},
+			{Path: "a", Content: []byte{}},
+			{Path: "b", Content: []byte("é")},
+			{Path: "c", Content: []byte("é\n")},
+			{Path: "d/e", Content: []byte{0, 255}},
 		}},
 	} {
 		got, err := decode([]byte(body))

@@ -16,10 +16,10 @@ type syntaxError struct{ detail string }
 func (e *syntaxError) Error() string { return e.detail }
 
 // members reads an object: the values of known names, undecoded, and which
-// other names there are. After maxUnknown of those it reads no further. The
-// names inside of values are not compared with each other: nothing that has an
-// object where it may have one gets by without a call of its own, and a table
-// of a million names costs more than all else.
+// other names there are; after maxUnknown of those it reads no further. A known
+// name may come once. Names deeper inside are not compared here: the one object
+// that may be inside a request is a file, which is read by this function too,
+// and for all others a table of a million names would be built in vain.
 func members(text jsontext.Value, known map[string]*jsontext.Value) (unknown []string, err error) {
 	in := jsontext.NewDecoder(bytes.NewBuffer(text), jsontext.AllowDuplicateNames(true))
 	if in.PeekKind() != '{' {

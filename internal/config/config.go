@@ -22,7 +22,7 @@ import (
 type Config struct {
 	Addr         string   // host:port to listen on; port 0 takes a free one
 	AllowRemote  bool     // Addr may be one that other machines reach
-	AllowedHosts []string // names in a request's Host header on top of the loopback ones; nil means no more
+	AllowedHosts []string // names in a request's Host header on top of the loopback ones, "*" for any; nil means no more
 	Data         string   // folder of the records
 
 	Python   string // interpreter that runs snippets; "" means the sandbox finds one

@@ -74,8 +74,8 @@ func hosts(field func(*Config) *[]string) parser {
 			if name == "" {
 				continue
 			}
-			if !isHost(name) {
-				return fmt.Errorf("%q is not a host name; write names or addresses alone, without scheme, port or *", name)
+			if name != "*" && !isHost(name) {
+				return fmt.Errorf("%q is not a host name; write names or addresses alone, without scheme or port, or * for any", name)
 			}
 			names = append(names, name)
 		}

@@ -42,7 +42,7 @@ func serverSettings() []setting {
 		{
 			"allow-hosts", "CLOCHE_ALLOW_HOSTS", "", kindText,
 			hosts(func(c *Config) *[]string { return &c.AllowedHosts }),
-			"host names that requests may be sent to besides the loopback ones, with commas between",
+			"host names that requests may be sent to besides the loopback ones, with commas between; * for any",
 		},
 		{
 			"data", "CLOCHE_DATA", ".cloche", kindText,
@@ -92,7 +92,7 @@ func sandboxSettings() []setting {
 		{
 			"work", "CLOCHE_WORK", "", kindText,
 			absolute(func(c *Config) *string { return &c.WorkBase }),
-			"folder for the runs' work folders, outside the data folder; chosen if not named",
+			"existing folder to make the runs' work folders in, outside the data folder; the temporary one if not named",
 		},
 		{
 			"memory", "CLOCHE_MEMORY", "256MiB", kindSize,
