@@ -28,10 +28,11 @@ test: ## Run all quick tests, with the race detector where a C compiler is there
 		$(GO) test -shuffle=on -timeout 5m ./...; \
 	fi
 
-lint: ## Check format, vet (also for arm64), staticcheck and dead code.
+lint: ## Check format, vet (also for arm64 and macOS), staticcheck and dead code.
 	@bad=$$($(GO) tool gofumpt -l .) && if [ -n "$$bad" ]; then echo "Not formatted; run '$(GO) tool gofumpt -w .':"; echo "$$bad"; exit 1; fi
 	@$(GO) vet ./...
 	@GOARCH=arm64 $(GO) vet ./...
+	@GOOS=darwin $(GO) vet ./cmd/cloche
 	@$(GO) tool staticcheck ./...
 	@dead=$$($(GO) tool deadcode -test ./...) && if [ -n "$$dead" ]; then echo "Unreachable:"; echo "$$dead"; exit 1; fi
 

@@ -1,3 +1,5 @@
+//go:build linux
+
 package main
 
 import (
@@ -15,4 +17,9 @@ func newLog(cfg config.Config, w io.Writer) *slog.Logger {
 		return slog.New(slog.NewTextHandler(w, options))
 	}
 	return slog.New(slog.NewJSONHandler(w, options))
+}
+
+// warnings is the log of a command for a person: only what went wrong.
+func warnings(w io.Writer) *slog.Logger {
+	return slog.New(slog.NewTextHandler(w, &slog.HandlerOptions{Level: slog.LevelWarn}))
 }

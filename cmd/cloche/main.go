@@ -1,3 +1,5 @@
+//go:build linux
+
 // Command cloche runs untrusted Python snippets: as a server, or one at a time.
 package main
 

@@ -1,3 +1,5 @@
+//go:build linux
+
 package main
 
 import (
@@ -15,6 +17,8 @@ import (
 
 func TestMain(m *testing.M) {
 	guard.Main()
+	// The race detector's second of sleep at each exit is not for short commands.
+	os.Setenv("GORACE", "atexit_sleep_ms=10")
 	testscript.Main(m, map[string]func(){"cloche": main})
 }
 
@@ -41,6 +45,7 @@ func setUp(env *testscript.Env) error {
 	}
 	env.Defer(func() { os.RemoveAll(dir) })
 	env.Setenv("CLOCHE_WORK", dir)
+	env.Setenv("GORACE", os.Getenv("GORACE"))
 	return os.Chmod(dir, 0o711)
 }
 

@@ -1,10 +1,11 @@
+//go:build linux
+
 package main
 
 import (
 	"errors"
 	"fmt"
 	"io"
-	"runtime"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -15,9 +16,6 @@ const (
 	exitFault = 1 // something outside the command line is wrong
 	exitUsage = 2 // the command line or the environment is wrong
 )
-
-// errNotLinux says at once what no flag can mend.
-var errNotLinux = errors.New("snippets can only be confined on Linux; run cloche on Linux, in a Linux container or in a virtual machine")
 
 // usageError is a fault of the command line or the environment.
 type usageError struct{ error }
@@ -88,7 +86,7 @@ func newRoot() *cobra.Command {
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
 		return usageError{fmt.Errorf("%w; %s --help lists the flags", err, cmd.CommandPath())}
 	})
-	root.AddCommand(newServe(), newRun(), newVersion())
+	root.AddCommand(newServe(), newRun(), newDoctor(), newVersion())
 	return root
 }
 
@@ -105,12 +103,4 @@ func noArguments(cmd *cobra.Command, args []string) error {
 		return nil
 	}
 	return usageError{fmt.Errorf("%s takes no arguments, only flags; %.80q is too many", cmd.CommandPath(), args[0])}
-}
-
-// onLinux refuses to go on where no layer of the sandbox exists.
-func onLinux() error {
-	if runtime.GOOS != "linux" {
-		return errNotLinux
-	}
-	return nil
 }

@@ -1,3 +1,5 @@
+//go:build linux
+
 package main
 
 import (
@@ -6,7 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"log/slog"
 	"os"
 	"os/signal"
 	"strings"
@@ -87,9 +88,6 @@ func run(cmd *cobra.Command, settings *config.Loader, flags *runFlags, file stri
 	if err != nil {
 		return err
 	}
-	if err := onLinux(); err != nil {
-		return err
-	}
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
 	defer stop()
 	result, err := runOnce(ctx, cfg, request, cmd.ErrOrStderr())
@@ -110,17 +108,19 @@ func run(cmd *cobra.Command, settings *config.Loader, flags *runFlags, file stri
 
 // runOnce runs the request in a sandbox of its own.
 func runOnce(ctx context.Context, cfg config.Config, request snippet.Request, errOut io.Writer) (snippet.Result, error) {
-	log := slog.New(slog.NewTextHandler(errOut, &slog.HandlerOptions{Level: slog.LevelWarn}))
-	box, err := sandbox.New(sandbox.Config{Python: cfg.Python, Workers: 1, WorkBase: cfg.WorkBase, Log: log})
+	box, err := sandbox.New(sandboxConfig(cfg, 1, warnings(errOut)))
 	if err != nil {
 		return snippet.Result{}, err
 	}
 	defer box.Close()
 	return box.Run(ctx, snippet.Job{
-		ID: ulid.Make().String(), Request: request,
+		ID: newID(), Request: request,
 		Limits: limits(cfg), Policy: snippet.DefaultPolicy(),
 	})
 }
+
+// newID names a run like a server does.
+func newID() string { return ulid.Make().String() }
 
 // request reads everything that the run needs and checks it like a server does.
 func (f *runFlags) request(file string, in io.Reader) (snippet.Request, error) {

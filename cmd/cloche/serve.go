@@ -1,3 +1,5 @@
+//go:build linux
+
 package main
 
 import (
@@ -44,9 +46,6 @@ func newServe() *cobra.Command {
 // serve claims what can be missing or taken first, so that a fault is told
 // before a sandbox starts, and gives it all back in reverse.
 func serve(cfg config.Config, out, errOut io.Writer) error {
-	if err := onLinux(); err != nil {
-		return err
-	}
 	signals := notify()
 	log := newLog(cfg, errOut)
 	data, err := openData(cfg.Data)
@@ -74,7 +73,7 @@ func build(cfg config.Config, data *dataFolder, log *slog.Logger) (http.Handler,
 	if err != nil {
 		return nil, nil, err
 	}
-	box, err := sandbox.New(sandbox.Config{Python: cfg.Python, Workers: cfg.Pool, WorkBase: cfg.WorkBase, Log: log})
+	box, err := sandbox.New(sandboxConfig(cfg, cfg.Pool, log))
 	if err != nil {
 		store.Close()
 		return nil, nil, err
@@ -101,6 +100,13 @@ func newHandler(cfg config.Config, box *sandbox.Sandbox, store *sqlite.Store, lo
 		Service: svc, Policy: policy, Runtime: box.Runtime, Version: buildVersion(),
 		AllowedHosts: allowedHosts(cfg), Log: log,
 	})
+}
+
+func sandboxConfig(cfg config.Config, workers int, log *slog.Logger) sandbox.Config {
+	return sandbox.Config{
+		Python: cfg.Python, Workers: workers, WorkBase: cfg.WorkBase,
+		Require: cfg.Require, Sole: cfg.SoleUser, Log: log,
+	}
 }
 
 // limits are the contract's, with what the operator changed.

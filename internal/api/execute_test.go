@@ -183,8 +183,8 @@ func (failing) Record(context.Context, metrics.Event) error { return errors.New(
 func TestHealth(t *testing.T) {
 	b := serve(t, func(s *service.Config, _ *Config) { s.Recorder = failing{} })
 	for _, want := range []string{
-		`{"live":true,"version":"test","python":"3.12.1","layers":[{"name":"seccomp","active":true,"detail":""}],"recording":"ok"}`,
-		`{"live":true,"version":"test","python":"3.12.1","layers":[{"name":"seccomp","active":true,"detail":""}],"recording":"failing"}`,
+		`{"live":true,"version":"test","python":"3.12.1","layers":[{"name":"seccomp","active":true,"detail":"","means":""}],"recording":"ok"}`,
+		`{"live":true,"version":"test","python":"3.12.1","layers":[{"name":"seccomp","active":true,"detail":"","means":""}],"recording":"failing"}`,
 	} {
 		if r := b.do(t, http.MethodGet, "/health", ""); r.status != 200 || string(r.body) != want {
 			t.Errorf("status %d: %s", r.status, r.body)

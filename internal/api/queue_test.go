@@ -20,7 +20,7 @@ func slow(d time.Duration) func(context.Context, snippet.Job) (snippet.Result, e
 		case <-time.After(d):
 			return snippet.Result{Outcome: snippet.OK, Reason: snippet.Completed}, nil
 		case <-ctx.Done():
-			return snippet.Result{}, ctx.Err()
+			return snippet.Result{Outcome: snippet.Error, Reason: snippet.Abandoned}, nil
 		}
 	}
 }
@@ -99,7 +99,7 @@ func TestCallersWhoLeaveFreeTheirPlace(t *testing.T) {
 	if n := len(b.runner.ran()); n != 1 {
 		t.Errorf("%d runs", n)
 	}
-	if log := b.log.String(); strings.Contains(log, `"level":"ERROR"`) || strings.Count(log, "run abandoned") != 1 {
+	if log := b.log.String(); strings.Contains(log, `"level":"ERROR"`) || strings.Count(log, `"reason":"abandoned"`) != 1 {
 		t.Errorf("log: %s", log)
 	}
 	b.runner.answer = nil

@@ -28,6 +28,9 @@ type Config struct {
 	Python   string // interpreter that runs snippets; "" means the sandbox finds one
 	WorkBase string // absolute folder for the work folders; "" means the sandbox chooses
 
+	Require  []string // isolation layers without which nothing starts; nil means none
+	SoleUser bool     // every process of the snippets' user here is Cloche's own
+
 	Concurrency int           // runs at one time
 	Pool        int           // children that are ready and wait for a run
 	Queue       int           // callers that may wait for a slot

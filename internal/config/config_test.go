@@ -38,7 +38,7 @@ func TestDefaults(t *testing.T) {
 	got.Concurrency, got.Pool = 0, 0
 	want := Config{
 		Addr: "127.0.0.1:8080", Data: ".cloche", Queue: 512, Wait: 10 * time.Second,
-		Memory: 256 << 20, StdoutChars: 4000, StderrChars: 2000, LogFormat: "json",
+		Require: []string{"files", "seccomp"}, Memory: 256 << 20, StdoutChars: 4000, StderrChars: 2000, LogFormat: "json",
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("defaults (-want +got):\n%s", diff)
@@ -90,6 +90,9 @@ func TestValues(t *testing.T) {
 		{"--log-level=WARN", slog.LevelWarn, func(c Config) any { return c.LogLevel }},
 		{"--log-format=Text", "text", func(c Config) any { return c.LogFormat }},
 		{"--wait=100ms", 100 * time.Millisecond, func(c Config) any { return c.Wait }},
+		{"--require=Landlock, seccomp,", []string{"landlock", "seccomp"}, func(c Config) any { return c.Require }},
+		{"--require=none", []string(nil), func(c Config) any { return c.Require }},
+		{"--sole-user", true, func(c Config) any { return c.SoleUser }},
 		{"--work=/var/tmp", "/var/tmp", func(c Config) any { return c.WorkBase }},
 	} {
 		t.Run(c.arg, func(t *testing.T) {
@@ -134,6 +137,9 @@ func TestFaults(t *testing.T) {
 		{"--wait=10", "with a unit"},
 		{"--wait=0s", "from 100ms to 5m0s"},
 		{"--wait=6m", "from 100ms to 5m0s"},
+		{"--require=", "write none"},
+		{"--require=none,seccomp", "one of them"},
+		{"--sole-user=2", "true nor false"},
 		{"--memory=256", "out of bounds"},
 		{"--memory=lots", "256MiB"},
 		{"--memory=-1M", "256MiB"},

@@ -3,6 +3,7 @@ package config
 import (
 	"errors"
 	"fmt"
+	"iter"
 	"log/slog"
 	"math"
 	"net"
@@ -68,19 +69,41 @@ func address(field func(*Config) *string) parser {
 
 func hosts(field func(*Config) *[]string) parser {
 	return func(c *Config, text string) error {
-		var names []string
-		for name := range strings.SplitSeq(text, ",") {
-			name = strings.ToLower(strings.TrimSpace(name))
-			if name == "" {
-				continue
-			}
+		for name := range items(text) {
 			if name != "*" && !isHost(name) {
 				return fmt.Errorf("%q is not a host name; write names or addresses alone, without scheme or port, or * for any", name)
 			}
-			names = append(names, name)
+			*field(c) = append(*field(c), name)
 		}
-		*field(c) = names
 		return nil
+	}
+}
+
+// names takes a list of words, which may be none. Whoever knows them says
+// whether they exist.
+func names(field func(*Config) *[]string) parser {
+	return func(c *Config, text string) error {
+		*field(c) = slices.Collect(items(text))
+		switch {
+		case len(*field(c)) == 0:
+			return errors.New("names nothing; write none if that is meant")
+		case slices.Equal(*field(c), []string{"none"}):
+			*field(c) = nil
+		case slices.Contains(*field(c), "none"):
+			return errors.New("names none and something; write one of them")
+		}
+		return nil
+	}
+}
+
+// items are the parts of a list with commas, in lower case, without empty ones.
+func items(text string) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		for part := range strings.SplitSeq(strings.ToLower(text), ",") {
+			if part = strings.TrimSpace(part); part != "" && !yield(part) {
+				return
+			}
+		}
 	}
 }
 

@@ -95,6 +95,16 @@ func sandboxSettings() []setting {
 			"existing folder to make the runs' work folders in, outside the data folder; the temporary one if not named",
 		},
 		{
+			"require", "CLOCHE_REQUIRE", "files,seccomp", kindText,
+			names(func(c *Config) *[]string { return &c.Require }),
+			"isolation layers without which nothing starts, with commas between, or none; cloche doctor lists them",
+		},
+		{
+			"sole-user", "CLOCHE_SOLE_USER", "false", kindSwitch,
+			toggle(func(c *Config) *bool { return &c.SoleUser }),
+			"say that every process of the snippets' user here is Cloche's own, as in a container",
+		},
+		{
 			"memory", "CLOCHE_MEMORY", "256MiB", kindSize,
 			size(func(c *Config) *int64 { return &c.Memory }, 16<<20, 64<<30),
 			"memory of one run on top of the interpreter's own, 16MiB to 64GiB",

@@ -26,21 +26,24 @@ const (
 
 // Spec says what a template interpreter and its children are and may do.
 type Spec struct {
-	Parent      int      // process id of the parent; the template dies with it
-	UID, GID    int      // identity to drop to; 0 keeps the current one
-	Python      string   // the interpreter's executable
-	ReadTrees   []string // folders that children may read: Python's library
-	ReadFiles   []string // single files that children may read
-	RunTrees    []string // folders and files that the template may read and execute to start
-	WriteFiles  []string // device files that children may write
-	WorkBase    string   // the folder that holds every child's own folders
-	Policy      Policy   // what children start with; a job may bring another
-	Preload     []string // modules to load before the first fork
-	ThreadStack int      // bytes of stack for each user thread
-	OpenFiles   uint64   // descriptors of a child
-	FileBytes   uint64   // size of one file
-	Landlock    *LandlockPlan
+	Parent      int           // process id of the parent; the template dies with it
+	UID, GID    int           // identity to drop to; 0 keeps the current one
+	Python      string        // the interpreter's executable
+	ReadTrees   []string      // folders that children may read: Python's library
+	ReadFiles   []string      // single files that children may read
+	RunTrees    []string      // folders and files that the template may read and execute to start
+	WriteFiles  []string      // device files that children may write
+	WorkBase    string        // the folder that holds every child's own folders
+	Policy      Policy        // what children start with; a job may bring another
+	Preload     []string      // modules to load before the first fork
+	ThreadStack int           // bytes of stack for each user thread
+	OpenFiles   uint64        // descriptors of a child
+	FileBytes   uint64        // size of one file
+	Landlock    *LandlockPlan // the file wall; nil without Landlock
+	MountRoot   string        // an empty folder: a wall of mounts is built there; "" for none
 	Seccomp     bool
+	Prctl       bool // prctl(2) may be used: death signal, no new privileges
+	Pidfd       bool // pidfds may be used
 	NoGuard     bool // leave out the import policy and the audit hook: for tests of what the kernel holds alone
 }
 
@@ -53,12 +56,14 @@ type Policy struct {
 
 // stage is what the helper stage needs, in Go, before Python starts.
 type stage struct {
-	Parent   int
-	UID, GID int
-	Argv     []string
-	Env      []string
-	Landlock *LandlockPlan
-	Rules    LandlockRules
+	Parent    int
+	UID, GID  int
+	Argv      []string
+	Env       []string
+	Landlock  *LandlockPlan
+	MountRoot string
+	Prctl     bool
+	Rules     LandlockRules
 }
 
 // python is the template's configuration, as python/template.py reads it.
@@ -73,6 +78,9 @@ type python struct {
 	ThreadStack    int               `json:"thread_stack"`
 	RLimits        map[string]uint64 `json:"rlimits"`
 	Landlock       *LandlockPlan     `json:"landlock"`
+	Prctl          bool              `json:"prctl"`
+	Pidfd          bool              `json:"pidfd"`
+	Files          bool              `json:"files"` // whether any file may be opened
 	SeccompNumber  int               `json:"seccomp_number"`
 	TemplateFilter []byte            `json:"template_filter"`
 	ChildFilter    []byte            `json:"child_filter"`
@@ -109,6 +117,7 @@ func (s Spec) Boot() ([]byte, error) {
 	read := append(append([]string{}, s.ReadTrees...), s.ReadFiles...)
 	helper, err := json.Marshal(stage{
 		Parent: s.Parent, UID: s.UID, GID: s.GID, Env: environment, Landlock: s.Landlock,
+		MountRoot: s.MountRoot, Prctl: s.Prctl,
 		Argv: []string{s.Python, "-I", "-X", "utf8", "-c", string(boot)},
 		Rules: LandlockRules{
 			Read: read, Execute: run,
@@ -131,14 +140,19 @@ func (s Spec) Boot() ([]byte, error) {
 	return out.Bytes(), nil
 }
 
+// fileWall reports whether something other than the syscall filter keeps
+// children from the host's files.
+func (s Spec) fileWall() bool { return s.Landlock != nil || s.MountRoot != "" }
+
 func (s Spec) python() ([]byte, error) {
 	config := python{
 		Parent: s.Parent, ReadTrees: s.ReadTrees, ReadFiles: s.ReadFiles, WriteFiles: s.WriteFiles,
 		Policy: s.Policy, Guard: !s.NoGuard, Preload: s.Preload, ThreadStack: s.ThreadStack, Landlock: s.Landlock,
+		Prctl: s.Prctl, Pidfd: s.Pidfd, Files: s.fileWall() || !s.Seccomp,
 		RLimits: map[string]uint64{"RLIMIT_NOFILE": s.OpenFiles, "RLIMIT_FSIZE": s.FileBytes, "RLIMIT_CORE": 0, "RLIMIT_MEMLOCK": 0, "RLIMIT_MSGQUEUE": 0},
 	}
 	if s.Seccomp {
-		if err := config.addFilters(s.Landlock != nil); err != nil {
+		if err := config.addFilters(s.fileWall()); err != nil {
 			return nil, err
 		}
 	}

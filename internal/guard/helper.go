@@ -20,17 +20,34 @@ func Argv() []string { return []string{stageName} }
 
 // Main must be the first call of every main and TestMain of a binary that holds
 // a sandbox. In an ordinary process it returns at once. In a process that was
-// started with Argv it drops every privilege, execs Python and never returns;
-// what fails is named on the control channel.
+// started for the helper stage or for a probe it does that and never returns:
+// the helper stage drops every privilege and execs Python, and names what failed
+// on the control channel.
 func Main() {
-	if len(os.Args) != 1 || os.Args[0] != stageName {
-		return
-	}
 	runtime.LockOSThread() // every step holds for this thread, which execs
-	err := becomeTemplate()
-	message, _ := json.Marshal(map[string]string{"failed": err.Error()})
-	_, _ = unix.Write(controlFD, message)
-	os.Exit(70) // sysexits.h EX_SOFTWARE
+	switch {
+	case len(os.Args) == 1 && os.Args[0] == stageName:
+		message, _ := json.Marshal(map[string]string{"failed": becomeTemplate().Error()})
+		_, _ = unix.Write(controlFD, message)
+		os.Exit(exitSoftware)
+	case len(os.Args) == 3 && os.Args[0] == probeName:
+		exitWith(probeSelf(os.Args[1:]))
+	case len(os.Args) == 3 && os.Args[0] == killerName:
+		exitWith(killAll(os.Args[1:]))
+	case len(os.Args) == 2 && os.Args[0] == mountName:
+		exitWith(restrictMounts(os.Args[1], LandlockRules{Read: []string{"/usr"}}))
+	}
+	runtime.UnlockOSThread()
+}
+
+const exitSoftware = 70 // EX_SOFTWARE, sysexits.h
+
+func exitWith(err error) {
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(exitSoftware)
+	}
+	os.Exit(0)
 }
 
 // becomeTemplate returns only when a step failed.
@@ -46,10 +63,11 @@ func becomeTemplate() error {
 	}{
 		{"oom score", raiseOOMScore},
 		{"stack limit", limitStack},
+		{"mount wall", s.restrictMounts},
 		{"drop identity", s.dropIdentity},
 		{"death signal", s.dieWithParent},
-		{"no new privileges", func() error { return unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) }},
-		{"file wall", s.restrictFiles},
+		{"no new privileges", s.noNewPrivileges},
+		{"landlock", s.restrictFiles},
 	}
 	for _, step := range steps {
 		if err := step.do(); err != nil {
@@ -130,6 +148,9 @@ func (s stage) dropIdentity() error {
 // dieWithParent asks for the death signal again, since setresuid cleared it
 // (prctl(2)), and checks that the parent has not died in between.
 func (s stage) dieWithParent() error {
+	if !s.Prctl {
+		return nil // the template ends when its control channel does
+	}
 	if err := unix.Prctl(unix.PR_SET_PDEATHSIG, uintptr(unix.SIGKILL), 0, 0, 0); err != nil {
 		return err
 	}
@@ -137,6 +158,20 @@ func (s stage) dieWithParent() error {
 		return unix.ESRCH
 	}
 	return nil
+}
+
+func (s stage) noNewPrivileges() error {
+	if !s.Prctl {
+		return nil
+	}
+	return unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)
+}
+
+func (s stage) restrictMounts() error {
+	if s.MountRoot == "" {
+		return nil
+	}
+	return restrictMounts(s.MountRoot, s.Rules)
 }
 
 func (s stage) restrictFiles() error {

@@ -29,23 +29,27 @@ func openBase(parent string) (string, *os.File, error) {
 	if base, err = filepath.EvalSymlinks(base); err != nil { // the guard compares paths as text
 		return "", nil, fmt.Errorf("resolve work base: %w", err)
 	}
-	lock, err := lockFolder(base)
+	lock, err := lockBase(base)
 	if err != nil {
 		return "", nil, fmt.Errorf("lock work base: %w", err)
 	}
-	// Others may pass through it to a folder whose name they know, not list it.
-	return base, lock, os.Chmod(base, 0o711)
+	return base, lock, os.Chmod(base, baseMode)
 }
 
-func lockFolder(path string) (*os.File, error) {
-	folder, err := os.Open(path)
+// baseMode lets nobody list the runs' folders, not even the user that owns them.
+const baseMode = 0o311
+
+// lockBase takes the lock that says that a base has a living server. The file
+// lies inside, where it can be opened without the right to list the base.
+func lockBase(base string) (*os.File, error) {
+	f, err := os.OpenFile(filepath.Join(base, "lock"), os.O_CREATE|os.O_RDWR, 0o600)
 	if err != nil {
 		return nil, err
 	}
-	if err := unix.Flock(int(folder.Fd()), unix.LOCK_EX|unix.LOCK_NB); err != nil {
-		return nil, errors.Join(err, folder.Close())
+	if err := unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB); err != nil {
+		return nil, errors.Join(err, f.Close())
 	}
-	return folder, nil
+	return f, nil
 }
 
 func removeStaleBases(parent string) {
@@ -55,7 +59,7 @@ func removeStaleBases(parent string) {
 		if unix.Lstat(base, &st) != nil || int(st.Uid) != os.Geteuid() || st.Mode&unix.S_IFMT != unix.S_IFDIR {
 			continue
 		}
-		lock, err := lockFolder(base)
+		lock, err := lockBase(base)
 		if err != nil {
 			continue // in use
 		}
@@ -66,13 +70,12 @@ func removeStaleBases(parent string) {
 
 // broom cleans up behind runs, in the background.
 type broom struct {
-	base  string
 	log   *slog.Logger
 	tasks sync.WaitGroup
 	heavy sync.Mutex // large folders are removed one at a time
 }
 
-func newBroom(base string, log *slog.Logger) *broom { return &broom{base: base, log: log} }
+func newBroom(log *slog.Logger) *broom { return &broom{log: log} }
 
 // sweep runs task in the background.
 func (b *broom) sweep(task func()) { b.tasks.Go(task) }

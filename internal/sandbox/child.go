@@ -2,6 +2,7 @@ package sandbox
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"os"
@@ -18,11 +19,11 @@ type child struct {
 	id       int
 	pid      int
 	dir      string // holds the folders work and tmp
-	identity identity
+	layers   layers
 
-	pidfd  int
+	pidfd  int // -1 where the kernel has none
 	job    int // our end of the job channel
-	stdin  int // a memfd that the job fills and seals
+	stdin  stdin
 	stdout int // reading ends
 	stderr int
 
@@ -50,8 +51,8 @@ func (c *child) tmp() string  { return filepath.Join(c.dir, "tmp") }
 // spawn makes a child and waits until it has confined itself.
 func (s *Sandbox) spawn(t *template) (*child, error) {
 	c := &child{
-		template: t, identity: s.identity,
-		pidfd: -1, job: -1, stdin: -1, stdout: -1, stderr: -1,
+		template: t, layers: s.layers,
+		pidfd: -1, job: -1, stdin: stdin{-1, -1}, stdout: -1, stderr: -1,
 		born: make(chan birth, 1), exit: make(chan exit, 1),
 	}
 	if err := c.setUp(s.base); err != nil {
@@ -72,14 +73,13 @@ func (c *child) setUp(base string) error {
 }
 
 func (c *child) makeFolders(base string) error {
-	dir, err := os.MkdirTemp(base, "run-")
-	if err != nil {
+	// Where no wall stands between the runs, the name is the wall: 128 bits that
+	// nobody can list (the base is not readable) or guess.
+	dir := filepath.Join(base, "run-"+rand.Text())
+	if err := os.Mkdir(dir, 0o711); err != nil {
 		return fmt.Errorf("make run folder: %w", err)
 	}
 	c.dir = dir
-	if err := os.Chmod(dir, 0o711); err != nil {
-		return err
-	}
 	for _, path := range []string{c.work(), c.tmp()} {
 		if err := c.makeFolder(path); err != nil {
 			return err
@@ -97,10 +97,11 @@ func (c *child) makeFolder(path string) error {
 }
 
 func (c *child) own(path string) error {
-	if !c.identity.drop() {
+	id := c.layers.identity
+	if !id.drop() {
 		return nil
 	}
-	return os.Lchown(path, c.identity.uid, c.identity.gid)
+	return os.Lchown(path, id.uid, id.gid)
 }
 
 // beBorn opens the child's channels and has the template fork it.
@@ -111,7 +112,10 @@ func (c *child) beBorn() error {
 		func() error { c.job, theirs[0], err = channel(); return err },
 		func() error { c.stdout, theirs[1], err = pipe(); return err },
 		func() error { c.stderr, theirs[2], err = pipe(); return err },
-		func() error { c.stdin, err = newStdin(); return err },
+		func() error { c.stdin, err = newStdin(c.layers.memfd, c.dir); return err },
+		// The child alone is told its folders: the template would keep their names
+		// in memory, where its later children could find them.
+		func() error { return unix.Sendto(c.job, []byte(c.work()+"\x00"+c.tmp()), unix.MSG_NOSIGNAL, nil) },
 	}
 	theirs = [3]int{-1, -1, -1}
 	defer func() { closeFDs(theirs[:]...) }()
@@ -120,7 +124,7 @@ func (c *child) beBorn() error {
 			return fmt.Errorf("open channels: %w", err)
 		}
 	}
-	if err := c.template.request(c, theirs[0], c.stdin, theirs[1], theirs[2]); err != nil {
+	if err := c.template.request(c, theirs[0], c.stdin.theirs, theirs[1], theirs[2]); err != nil {
 		return err
 	}
 	return c.awaitBirth()
@@ -162,10 +166,14 @@ func (c *child) awaitReady() error {
 	return nil
 }
 
-// kill ends the child at once. It makes no processes, so nothing else is left.
+// kill ends the child at once. Without a pidfd its number is used, as long as
+// the template has not said that it reaped it.
 func (c *child) kill() {
-	if c.pidfd >= 0 {
+	switch {
+	case c.pidfd >= 0:
 		_ = unix.PidfdSendSignal(c.pidfd, unix.SIGKILL, nil, 0)
+	case c.pid > 0 && len(c.exit) == 0 && c.template.alive():
+		_ = unix.Kill(c.pid, unix.SIGKILL)
 	}
 }
 
@@ -187,10 +195,15 @@ func (c *child) awaitExit() (exit, bool) {
 	}
 }
 
-// dead waits until no thread of the child can do anything any more.
+// dead waits until no thread of the child can do anything any more. Without a
+// pidfd the end of its job channel says so: a process's descriptors are closed
+// by its last thread.
 func (c *child) dead() {
-	if c.pidfd >= 0 {
+	switch {
+	case c.pidfd >= 0:
 		_, _ = pollFor([]unix.PollFd{{Fd: int32(c.pidfd), Events: unix.POLLIN}}, childStart)
+	case c.pid > 0:
+		_, _ = pollFor([]unix.PollFd{{Fd: int32(c.job), Events: unix.POLLRDHUP}}, childStart)
 	}
 }
 
@@ -200,15 +213,20 @@ func (c *child) release() {
 		// After the template's death its children are ours to reap.
 		_ = unix.Waitid(unix.P_PIDFD, c.pidfd, nil, unix.WEXITED|unix.WNOHANG, nil)
 	}
-	closeFDs(c.pidfd, c.job, c.stdin, c.stdout, c.stderr)
-	c.pidfd, c.job, c.stdin, c.stdout, c.stderr = -1, -1, -1, -1, -1
+	c.stdin.close()
+	closeFDs(c.pidfd, c.job, c.stdout, c.stderr)
+	c.pid, c.pidfd, c.job, c.stdin, c.stdout, c.stderr = 0, -1, -1, stdin{-1, -1}, -1, -1
 }
+
+// errNotHandedOver means that a child died while it waited: nothing ran, and
+// another child can have the job.
+var errNotHandedOver = errors.New("the waiting child is gone")
 
 // handOver gives the child its job. An error means that it did not get it.
 func (c *child) handOver(packet []byte) error {
 	err := unix.Sendto(c.job, packet, unix.MSG_NOSIGNAL, nil)
 	if err != nil {
-		return fmt.Errorf("hand over the job: %w", err)
+		return fmt.Errorf("%w: %w", errNotHandedOver, err)
 	}
 	return nil
 }

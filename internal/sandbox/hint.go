@@ -27,6 +27,8 @@ func hint(r snippet.Result, job snippet.Job) string {
 		return "The snippet used more CPU time than its timeout allows on all cores. Do less work."
 	case snippet.Signal:
 		return fmt.Sprintf("The interpreter was ended by %s. That is a crash in native code or, for SIGKILL, memory pressure on the host; change the call that was running.", *r.Signal)
+	case snippet.Abandoned:
+		return "The caller went away, so the run was ended."
 	case snippet.SandboxFailure:
 		return "The sandbox failed, not the snippet. Send it again."
 	case snippet.ExitStatus:

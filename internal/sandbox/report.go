@@ -44,14 +44,25 @@ type inbox struct {
 	report   *report
 }
 
-// receive takes one packet from the channel. It is false when there is none and
-// never will be, or when the child is dead and the channel is empty.
+// mostEmpty is above the number of empty packets that the channel can hold: a
+// longer row of them is its end, which reads the same.
+const mostEmpty = 1 << 10
+
+// receive takes one packet from the channel, past empty ones, which anybody who
+// has the descriptor can send. It is false when there is none: at the end of the
+// channel, or for now.
 func (in *inbox) receive(fd int, buf []byte) bool {
-	n, _, err := unix.Recvfrom(fd, buf, unix.MSG_DONTWAIT)
-	if n > 0 {
-		in.take(buf[:n])
+	for range mostEmpty {
+		n, _, err := unix.Recvfrom(fd, buf, unix.MSG_DONTWAIT)
+		switch {
+		case n > 0:
+			in.take(buf[:n])
+			return true
+		case err != nil && err != unix.EINTR:
+			return false
+		}
 	}
-	return n > 0 || err == unix.EINTR
+	return false
 }
 
 // take handles one packet; what is malformed or has no token is dropped.

@@ -15,31 +15,48 @@ import (
 	"cloche/internal/snippet"
 )
 
-// Run runs the job's snippet once. Whatever the snippet does is in the Result;
-// an error means that nothing ran (snippet.ErrUnavailable) or that ctx ended.
-// The request must be valid (snippet.Validate).
+// handTries bounds how many children that died while they waited one run meets.
+const handTries = 10
+
+// Run runs the job's snippet once. Whatever the snippet does is in the Result. An
+// error means that nothing ran: snippet.ErrUnavailable when no child could be
+// had, snippet.FieldErrors when this machine cannot offer what is asked, or
+// ctx's own. A caller that leaves later ends the run, which is then
+// snippet.Abandoned. The request must be valid (snippet.Validate).
 func (s *Sandbox) Run(ctx context.Context, job snippet.Job) (snippet.Result, error) {
+	if err := s.layers.offers(job.Request); err != nil {
+		return snippet.Result{}, err
+	}
+	if s.layers.forks() {
+		s.turn.Lock()
+		defer s.turn.Unlock()
+	}
 	buf := buffers.Get().(*[]byte)
 	defer buffers.Put(buf)
-	for {
-		c, err := s.take(ctx)
-		if err != nil {
-			return snippet.Result{}, err
-		}
-		r := &run{child: c, job: job, buf: *buf, inbox: inbox{token: newToken()}}
-		err = r.begin()
-		if err != nil && c.template.alive() {
-			s.discard(c)
-			return snippet.Result{}, fmt.Errorf("%w: %w", snippet.ErrUnavailable, err)
-		}
-		if err != nil { // it died while it waited, with its template: nothing ran
-			s.discard(c)
-			continue
-		}
-		result, err := r.finish(ctx, s)
-		s.discard(c)
-		return result, err
+	r := &run{job: job, buf: *buf}
+	if err := s.begin(ctx, r); err != nil {
+		return snippet.Result{}, err
 	}
+	defer s.discard(r.child)
+	return r.finish(ctx, s), nil
+}
+
+// begin hands the job to a child. When it fails, nothing ran.
+func (s *Sandbox) begin(ctx context.Context, r *run) error {
+	var err error
+	for range handTries {
+		if r.child, err = s.take(ctx); err != nil {
+			return err
+		}
+		if err = r.begin(); err == nil {
+			return nil
+		}
+		s.discard(r.child)
+		if !errors.Is(err, errNotHandedOver) {
+			break
+		}
+	}
+	return fmt.Errorf("%w: %w", snippet.ErrUnavailable, err)
 }
 
 // buffers are as large as the largest packet; a fresh one for each run would
@@ -77,18 +94,25 @@ type rlimit [2]uint64
 func (r *run) rlimits() map[string]rlimit {
 	memory := uint64(r.child.template.size + r.job.Limits.Memory)
 	seconds := cpuSeconds(r.timeout())
-	return map[string]rlimit{"RLIMIT_AS": {memory, memory}, "RLIMIT_CPU": {seconds, seconds + 1}}
+	limits := map[string]rlimit{"RLIMIT_AS": {memory, memory}, "RLIMIT_CPU": {seconds, seconds + 1}}
+	if r.child.layers.forks() && r.child.layers.sole {
+		// Counts every task of the user, the server's own too if it is the same one.
+		most := uint64(tasksOf(r.child.layers.identity.uid) + r.job.Limits.Threads)
+		limits["RLIMIT_NPROC"] = rlimit{most, most}
+	}
+	return limits
 }
 
 // begin prepares everything and hands the job over. When it fails, nothing ran.
 func (r *run) begin() error {
 	c, request := r.child, r.job.Request
+	r.inbox = inbox{token: newToken()}
 	r.stdout, r.stderr = newCapture(r.job.Limits.StdoutChars), newCapture(r.job.Limits.StderrChars)
 	var err error
 	if r.inputs, err = c.stage(request.Files); err != nil {
 		return err
 	}
-	if err := fillStdin(c.stdin, request.Stdin); err != nil {
+	if err := c.stdin.fill(request.Stdin); err != nil {
 		return err
 	}
 	packet, err := r.packet()
@@ -131,21 +155,39 @@ func guardPolicy(p snippet.Policy) guard.Policy {
 }
 
 // finish watches the child to its end and makes the verdict.
-func (r *run) finish(ctx context.Context, s *Sandbox) (snippet.Result, error) {
+func (r *run) finish(ctx context.Context, s *Sandbox) snippet.Result {
 	stop := r.child.killWhenDone(ctx)
 	end := r.watch()
 	stop()
-	r.child.kill()
-	r.drain()
-	if err := ctx.Err(); err != nil && end.report == nil {
-		return snippet.Result{}, err
+	if ctx.Err() != nil && end.report == nil {
+		end.limit, end.fault = snippet.Abandoned, nil
 	}
+	r.child.kill()
+	if s.layers.forks() {
+		end.fault = errors.Join(end.fault, s.cleanUp(r.child, end))
+	}
+	r.drain()
 	result := r.verdict(end)
 	r.collect(&result)
 	if result.Reason == snippet.SandboxFailure {
 		s.log.Error("sandbox failure", "id", r.job.ID, "error", end.fault.Error())
 	}
-	return result, nil
+	return result
+}
+
+// cleanUp ends what the run left, where it could leave something, before the
+// answer is given. A template that a run could reach does not serve another one
+// after a run that made processes or had to be stopped.
+func (s *Sandbox) cleanUp(c *child, end ending) error {
+	c.dead()
+	dirty, err := s.sweep(c.template)
+	if dirty || end.report == nil {
+		c.template.kill()
+	}
+	if s.layers.sole {
+		s.emptyTemporary()
+	}
+	return err
 }
 
 // ending is how a run ended, as seen from outside.
@@ -194,7 +236,7 @@ func (r *run) watch() ending {
 		if r.hear(&fds[0]); r.inbox.report != nil {
 			return r.measure(ending{report: r.inbox.report})
 		}
-		if fds[3].Revents != 0 {
+		if fds[3].Revents != 0 || (c.pidfd < 0 && fds[0].Fd < 0) {
 			return r.died()
 		}
 	}
@@ -215,7 +257,8 @@ func (r *run) read(fd *unix.PollFd, into *capture) {
 
 // hear takes one packet of the job channel; at its end it is not asked again.
 func (r *run) hear(fd *unix.PollFd) {
-	if fd.Revents != 0 && !r.inbox.receive(int(fd.Fd), r.buf) {
+	const end = unix.POLLHUP | unix.POLLERR
+	if fd.Revents != 0 && !r.inbox.receive(int(fd.Fd), r.buf) && fd.Revents&end != 0 {
 		fd.Fd = -1
 	}
 }
@@ -231,6 +274,9 @@ func (r *run) measure(e ending) ending {
 // died makes the ending of a child that died by itself.
 func (r *run) died() ending {
 	e := ending{duration: time.Since(r.start)}
+	if r.child.pidfd < 0 {
+		r.child.kill() // it closed its job channel; that may be all that it did
+	}
 	for r.inbox.report == nil && r.inbox.receive(r.child.job, r.buf) {
 		continue // its last words may still lie in the channel
 	}

@@ -14,6 +14,7 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
+	"path/filepath"
 	"runtime"
 	"sync"
 	"time"
@@ -29,6 +30,8 @@ type Config struct {
 	Python   string       // executable; "" finds one
 	Workers  int          // children that wait for a job; 0 means one per core and at least 4
 	WorkBase string       // folder for the runs' folders; "" means the system's temporary folder
+	Require  []string     // names of layers (LayerNames) without which New fails; nil requires none
+	Sole     bool         // every process of the snippets' user here belongs to this sandbox: a container or a microVM
 	Log      *slog.Logger // nil means slog.Default()
 
 	weaken weaken // for tests
@@ -36,10 +39,24 @@ type Config struct {
 
 // weaken takes layers away, so that tests can show what the others hold.
 type weaken struct {
-	guard    bool // no import policy and no audit hook
-	seccomp  bool // no syscall filter
-	landlock int  // the highest Landlock ABI to use, if abiCut is set
-	abiCut   bool
+	guard    bool     // no import policy and no audit hook
+	landlock int      // the highest Landlock ABI to use, if abiCut is set
+	abiCut   bool     //
+	refuse   []string // kernel features that count as refused
+}
+
+// from applies it to what the kernel answered.
+func (w weaken) from(k guard.Kernel) guard.Kernel {
+	if w.abiCut {
+		k.Landlock = min(k.Landlock, w.landlock)
+	}
+	for _, feature := range w.refuse {
+		k.Refused[feature] = "taken away for a test"
+		if feature == guard.FeatureLandlock {
+			k.Landlock = 0
+		}
+	}
+	return k
 }
 
 // Bounds on waiting for a child: how long a run waits before it is refused, and
@@ -53,14 +70,15 @@ const (
 // Sandbox is a running template interpreter with its waiting children. It is
 // safe for concurrent use.
 type Sandbox struct {
-	log      *slog.Logger
-	python   interpreter
-	identity identity
-	base     string
-	lock     *os.File // holds the lock on base
-	abi      int
-	weaken   weaken
-	boot     []byte
+	log       *slog.Logger
+	python    interpreter
+	layers    layers
+	base      string
+	lock      *os.File // holds the lock on base
+	weaken    weaken
+	boot      []byte
+	turn      sync.Mutex          // where runs may leave processes: one run at a time
+	temporary map[string][]string // what the temporary folders held at the start
 
 	ready   chan *child
 	current chan *template // always offers the living template, if there is one
@@ -73,40 +91,67 @@ type Sandbox struct {
 // ready to fork. The error says what a person can do about it.
 func New(cfg Config) (*Sandbox, error) {
 	s := &Sandbox{
-		log: cfg.Log, identity: childIdentity(), abi: guard.LandlockABI(), weaken: cfg.weaken,
+		log: cfg.Log, weaken: cfg.weaken,
 		ready: make(chan *child), current: make(chan *template), stop: make(chan struct{}),
 	}
 	if s.log == nil {
 		s.log = slog.Default()
 	}
-	if cfg.weaken.abiCut {
-		s.abi = min(s.abi, cfg.weaken.landlock)
-	}
 	var err error
-	if s.python, err = findPython(context.Background(), cfg.Python, s.identity); err != nil {
+	id := childIdentity()
+	if s.python, err = findPython(context.Background(), cfg.Python, id); err != nil {
+		return nil, err
+	}
+	kernel, err := guard.ProbeKernel(id.uid, id.gid)
+	if err != nil {
+		return nil, err
+	}
+	s.layers = choose(cfg.weaken.from(kernel), id, cfg.Sole)
+	if err := s.layers.check(cfg.Require); err != nil {
 		return nil, err
 	}
 	if s.base, s.lock, err = openBase(cfg.WorkBase); err != nil {
 		return nil, err
 	}
-	s.broom = newBroom(s.base, s.log)
+	s.broom = newBroom(s.log)
 	if err := s.start(cfg.Workers); err != nil {
 		return nil, errors.Join(err, s.Close())
 	}
-	s.log.Info("sandbox ready", "python", s.python.Version, "executable", s.python.Executable,
-		"landlock_abi", s.abi, "uid", s.identity.uid, "work_base", s.base)
+	s.tell()
 	return s, nil
 }
 
+// tell writes to the log what holds and what does not.
+func (s *Sandbox) tell() {
+	s.log.Info("sandbox ready", "python", s.python.Version, "executable", s.python.Executable,
+		"files", s.layers.wall, "landlock_abi", s.layers.kernel.Landlock, "seccomp", s.layers.seccomp,
+		"uid", s.layers.identity.uid, "work_base", s.base)
+	for _, l := range s.layers.report() {
+		if !l.Active {
+			s.log.Warn("isolation layer is off", "layer", l.Name, "detail", l.Detail)
+		}
+	}
+}
+
 func (s *Sandbox) start(workers int) error {
-	if err := protectSelf(); err != nil {
-		return err
+	if s.layers.prctl {
+		if err := protectSelf(); err != nil {
+			return err
+		}
+	}
+	if s.layers.forks() {
+		workers, s.temporary = 1, listTemporary()
+	}
+	if s.layers.wall == wallMount {
+		if err := os.Mkdir(s.mountRoot(), 0o755); err != nil {
+			return fmt.Errorf("make mount point: %w", err)
+		}
 	}
 	var err error
 	if s.boot, err = s.spec().Boot(); err != nil {
 		return err
 	}
-	first, err := startTemplate(s.boot, s.log)
+	first, err := s.startTemplate()
 	if err != nil {
 		return fmt.Errorf("start %s: %w", s.python.describe(), err)
 	}
@@ -140,16 +185,19 @@ func (s *Sandbox) spec() guard.Spec {
 		ReadTrees: append(s.python.ReadTrees, zoneTrees()...), ReadFiles: s.python.ReadFiles,
 		RunTrees: s.python.RunTrees, WriteFiles: []string{"/dev/null"}, WorkBase: s.base,
 		Policy: guardPolicy(defaultPolicy), Preload: preload, ThreadStack: 1 << 20,
-		OpenFiles: uint64(limits.OpenFiles), FileBytes: uint64(limits.FolderBytes), Seccomp: !s.weaken.seccomp,
-		NoGuard: s.weaken.guard,
+		OpenFiles: uint64(limits.OpenFiles), FileBytes: uint64(limits.FolderBytes), Seccomp: s.layers.seccomp,
+		Prctl: s.layers.prctl, Pidfd: s.layers.pidfd, NoGuard: s.weaken.guard,
 	}
 	spec.ReadFiles = append(spec.ReadFiles, "/dev/null", "/dev/zero", "/dev/random", "/dev/urandom")
-	if s.identity.drop() {
-		spec.UID, spec.GID = s.identity.uid, s.identity.gid
+	if s.layers.identity.drop() {
+		spec.UID, spec.GID = s.layers.identity.uid, s.layers.identity.gid
 	}
-	if s.abi > 0 {
-		plan := guard.PlanLandlock(s.abi)
+	switch s.layers.wall {
+	case wallLandlock:
+		plan := guard.PlanLandlock(s.layers.kernel.Landlock)
 		spec.Landlock = &plan
+	case wallMount:
+		spec.MountRoot = s.mountRoot()
 	}
 	return spec
 }
@@ -179,7 +227,7 @@ func (s *Sandbox) keep(t *template) {
 }
 
 func (s *Sandbox) restart() *template {
-	t, err := startTemplate(s.boot, s.log)
+	t, err := s.startTemplate()
 	if err != nil {
 		s.log.Error("start template interpreter", "error", err.Error())
 		return nil
@@ -214,9 +262,9 @@ func (s *Sandbox) supply() {
 
 // supplyFrom is false when the sandbox closes.
 func (s *Sandbox) supplyFrom(t *template) bool {
-	c, err := s.spawn(t)
+	c, err := s.spawnInTurn(t)
 	if err != nil {
-		if t.alive() {
+		if t.alive() && !s.closing() {
 			s.log.Error("make child", "error", err.Error())
 		}
 		return s.rest(workerRest)
@@ -233,18 +281,50 @@ func (s *Sandbox) supplyFrom(t *template) bool {
 	}
 }
 
-// discard ends a child in the background and leaves nothing of it.
+// spawnInTurn makes a child between runs where a run may leave processes, so
+// that no waiting child is alive beside one.
+func (s *Sandbox) spawnInTurn(t *template) (*child, error) {
+	if s.layers.forks() {
+		s.turn.Lock()
+		defer s.turn.Unlock()
+	}
+	return s.spawn(t)
+}
+
+func (s *Sandbox) closing() bool {
+	select {
+	case <-s.stop:
+		return true
+	default:
+		return false
+	}
+}
+
+// mountRoot is where the template builds a wall of mounts. The mount itself is
+// in the template's namespace only.
+func (s *Sandbox) mountRoot() string { return filepath.Join(s.base, "root") }
+
+// discard ends a child and leaves nothing of it: in the background, unless the
+// machine may be frozen after the answer.
 func (s *Sandbox) discard(c *child) {
 	c.kill()
-	s.broom.sweep(func() {
+	task := func() {
 		c.dead()
 		c.release()
 		s.broom.remove(c.dir)
-	})
+	}
+	if s.layers.forks() {
+		task()
+		return
+	}
+	s.broom.sweep(task)
 }
 
 // take returns a waiting child, or ErrUnavailable.
 func (s *Sandbox) take(ctx context.Context) (*child, error) {
+	if s.layers.forks() {
+		return s.takeOrMake(ctx)
+	}
 	late := time.NewTimer(childWait)
 	defer late.Stop()
 	select {
@@ -259,11 +339,37 @@ func (s *Sandbox) take(ctx context.Context) (*child, error) {
 	}
 }
 
+// takeOrMake is take for the holder of the turn, whom no worker can serve
+// meanwhile.
+func (s *Sandbox) takeOrMake(ctx context.Context) (*child, error) {
+	late := time.NewTimer(childWait)
+	defer late.Stop()
+	select {
+	case c := <-s.ready:
+		return c, nil
+	default:
+	}
+	select {
+	case t := <-s.current:
+		c, err := s.spawn(t)
+		if err != nil {
+			err = fmt.Errorf("%w: %w", snippet.ErrUnavailable, err)
+		}
+		return c, err
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	case <-late.C:
+		return nil, fmt.Errorf("%w: the template interpreter did not get ready within %s", snippet.ErrUnavailable, childWait)
+	case <-s.stop:
+		return nil, fmt.Errorf("%w: the sandbox is closed", snippet.ErrUnavailable)
+	}
+}
+
 // Close ends every process and removes every folder of the sandbox. Runs in
 // flight end as sandbox failures.
 func (s *Sandbox) Close() error {
 	close(s.stop)
 	s.workers.Wait()
 	s.broom.wait()
-	return errors.Join(os.RemoveAll(s.base), s.lock.Close())
+	return errors.Join(removeTree(s.base), s.lock.Close())
 }

@@ -2,6 +2,7 @@ package sandbox
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"testing"
 	"time"
@@ -12,7 +13,12 @@ import (
 
 func TestMain(m *testing.M) {
 	guard.Main()
-	os.Exit(m.Run())
+	status := m.Run()
+	if err := closeFixtures(); err != nil {
+		fmt.Fprintln(os.Stderr, "close the tests' sandboxes:", err)
+		status = 1
+	}
+	os.Exit(status)
 }
 
 // newSandbox starts a sandbox that the test ends.

@@ -55,7 +55,7 @@ type message struct {
 
 // startTemplate returns a template that is ready to fork. The process dies with
 // the thread that starts it, so a goroutine stays on that thread for good.
-func startTemplate(boot []byte, log *slog.Logger) (*template, error) {
+func (s *Sandbox) startTemplate() (*template, error) {
 	ours, theirs, err := channel()
 	if err != nil {
 		return nil, err
@@ -72,23 +72,51 @@ func startTemplate(boot []byte, log *slog.Logger) (*template, error) {
 	t.cmd = &exec.Cmd{
 		Path: "/proc/self/exe", Args: guard.Argv(), Env: []string{}, Dir: "/",
 		ExtraFiles:  []*os.File{control, bootRead},
-		SysProcAttr: &syscall.SysProcAttr{Setsid: true, Pdeathsig: syscall.SIGKILL},
+		SysProcAttr: s.templateAttr(),
 	}
-	started := make(chan error)
-	go t.hold(started)
-	if err := <-started; err != nil {
+	if err := s.launch(t); err != nil {
 		closeFDs(ours)
 		_ = bootWrite.Close()
 		return nil, fmt.Errorf("start template: %w", err)
 	}
-	go feed(bootWrite, boot)
+	go feed(bootWrite, s.boot)
 	if err := t.awaitReady(); err != nil {
 		t.kill()
 		t.hangUp()
 		return nil, err
 	}
-	go t.listen(log)
+	go t.listen(s.log)
 	return t, nil
+}
+
+// templateAttr is how the template's process is made. Where prctl(2) is refused
+// a death signal would make the start fail.
+func (s *Sandbox) templateAttr() *syscall.SysProcAttr {
+	attr := syscall.SysProcAttr{Setsid: true}
+	if s.layers.prctl {
+		attr.Pdeathsig = syscall.SIGKILL
+	}
+	if s.layers.wall == wallMount {
+		return guard.MountAttr(os.Geteuid(), os.Getegid(), attr)
+	}
+	return &attr
+}
+
+// launch starts the process. The maps of a new user namespace can be written
+// only for a process that is dumpable, as this one and so its child is not
+// (user_namespaces(7); prctl(2), PR_SET_DUMPABLE); it is for that moment.
+func (s *Sandbox) launch(t *template) error {
+	mapped := s.layers.wall == wallMount && os.Geteuid() != 0
+	if mapped {
+		_ = unix.Prctl(unix.PR_SET_DUMPABLE, 1, 0, 0, 0)
+	}
+	started := make(chan error)
+	go t.hold(started)
+	err := <-started
+	if mapped {
+		err = errors.Join(err, unix.Prctl(unix.PR_SET_DUMPABLE, 0, 0, 0, 0))
+	}
+	return err
 }
 
 // hold starts the process and keeps its thread until the process is dead.
@@ -164,6 +192,17 @@ func (t *template) deliver(m message, fds []int) {
 	}
 }
 
+// pids are the processes that the template answers for: itself and its children.
+func (t *template) pids() []int {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	known := []int{t.cmd.Process.Pid}
+	for _, c := range t.children {
+		known = append(known, c.pid)
+	}
+	return known
+}
+
 func (t *template) receive() (message, []int, error) {
 	var m message
 	buf, oob := make([]byte, controlPacket), make([]byte, unix.CmsgSpace(4))
@@ -187,7 +226,7 @@ func (t *template) request(c *child, fds ...int) error {
 	defer t.mu.Unlock()
 	t.next++
 	c.id = t.next
-	text, err := json.Marshal(map[string]any{"id": c.id, "work": c.work(), "tmp": c.tmp()})
+	text, err := json.Marshal(map[string]int{"id": c.id})
 	if err != nil {
 		return err
 	}

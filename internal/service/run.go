@@ -113,12 +113,6 @@ func (r *run) attrs(e metrics.Event) []slog.Attr {
 	return attrs
 }
 
-// abandoned is the line of a run whose caller left before it ended. It has no
-// outcome, so there is no event: the line is all that an audit will find.
-func (r *run) abandoned(after time.Duration) []slog.Attr {
-	return append(r.who(), slog.Float64("duration_ms", milliseconds(after)))
-}
-
 func (r *run) who() []slog.Attr {
 	return []slog.Attr{
 		slog.String("id", r.job.ID),

@@ -98,8 +98,7 @@ func New(c Config) *Service {
 func (s *Service) Load() metrics.Load { return s.gate.load() }
 
 // Execute runs a request once and returns the verdict, with its lists never
-// nil. An error means that there is none, and that nothing ran unless the
-// caller left: snippet.FieldErrors for a bad request, a *BusyError when no slot
+// nil. An error means that nothing ran: snippet.FieldErrors for a bad request, a *BusyError when no slot
 // got free in time, snippet.ErrUnavailable when there is no sandbox, and the
 // context's error when the caller left.
 func (s *Service) Execute(ctx context.Context, req snippet.Request, caller Caller) (snippet.Result, error) {
@@ -138,12 +137,12 @@ func (s *Service) execute(ctx context.Context, r *run) error {
 
 	r.queued = queued
 	r.result, err = s.config.Runner.Run(ctx, r.job)
+	var fields snippet.FieldErrors
 	switch {
-	case errors.Is(err, snippet.ErrUnavailable):
+	case errors.Is(err, snippet.ErrUnavailable) || errors.As(err, &fields):
 		return err
 	case err != nil && ctx.Err() != nil:
-		s.log.LogAttrs(ctx, slog.LevelInfo, "run abandoned", r.abandoned(time.Since(began))...)
-		return ctx.Err()
+		return ctx.Err() // it left before its job was handed over; later it would be Abandoned
 	}
 	r.settle(err, time.Since(began))
 	return nil

@@ -213,7 +213,7 @@ func TestCallerLeaves(t *testing.T) {
 	s := New(Config{Log: log, Concurrency: 1, Runner: runnerFunc(func(ctx context.Context, _ snippet.Job) (snippet.Result, error) {
 		close(started)
 		<-ctx.Done()
-		return snippet.Result{}, errors.New("child killed")
+		return snippet.Result{Outcome: snippet.Error, Reason: snippet.Abandoned}, nil
 	})})
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan error)
@@ -223,10 +223,10 @@ func TestCallerLeaves(t *testing.T) {
 	}()
 	<-started
 	cancel()
-	if err := <-done; !errors.Is(err, context.Canceled) {
+	if err := <-done; err != nil {
 		t.Errorf("error %v", err)
 	}
-	if got := lines(); len(got) != 1 || got[0]["level"] != "INFO" || got[0]["msg"] != "run abandoned" {
+	if got := lines(); len(got) != 1 || got[0]["level"] != "INFO" || got[0]["reason"] != "abandoned" {
 		t.Errorf("log %v", got)
 	}
 	if s.Load().InFlight != 0 {

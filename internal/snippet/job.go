@@ -61,6 +61,7 @@ type Layer struct {
 	Name   string `json:"name" doc:"Name of the layer."`
 	Active bool   `json:"active" doc:"Whether the layer holds for every run."`
 	Detail string `json:"detail" doc:"Version or extent when active, the reason when not."`
+	Means  string `json:"means" doc:"What the layer is for."`
 }
 
 // Runtime describes the sandbox for people: which Python, which layers.

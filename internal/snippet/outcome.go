@@ -33,7 +33,8 @@ const (
 	DiskLimit       Reason = "disk_limit"   // the work folder grew over its size or entry cap
 	CPULimit        Reason = "cpu_limit"
 	ThreadLimit     Reason = "thread_limit"
-	Signal          Reason = "signal" // the child died by a signal that the sandbox did not send
+	Signal          Reason = "signal"    // the child died by a signal that the sandbox did not send
+	Abandoned       Reason = "abandoned" // the caller went away, so the run was ended; only records have it
 	SandboxFailure  Reason = "sandbox_failure"
 )
 
@@ -50,6 +51,7 @@ var outcomeOf = map[Reason]Outcome{
 	CPULimit:        Error,
 	ThreadLimit:     Error,
 	Signal:          Error,
+	Abandoned:       Error,
 	SandboxFailure:  Error,
 }
 
@@ -57,7 +59,7 @@ var outcomeOf = map[Reason]Outcome{
 func Reasons() []Reason {
 	return []Reason{
 		Completed, ImportDenied, OperationDenied, Deadline, Exception, SyntaxError, ExitStatus,
-		MemoryLimit, DiskLimit, CPULimit, ThreadLimit, Signal, SandboxFailure,
+		MemoryLimit, DiskLimit, CPULimit, ThreadLimit, Signal, Abandoned, SandboxFailure,
 	}
 }
 

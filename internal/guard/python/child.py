@@ -31,14 +31,14 @@ FUTURE = sum(getattr(__future__, name).compiler_flag for name in __future__.all_
 BALLAST = [bytearray(1 << 20)]  # memory for the report of a snippet that has used up its own
 
 
-def confine(config, wall, fence, request, template):
+def confine(config, wall, fence, folders, template):
     """Give up everything that the run does not need. Any failure is an exception: nothing runs."""
-    die_with_parent(template)
-    os.chdir(request["work"])
+    die_with_parent(template, config["prctl"])
+    os.chdir(folders[0])
     for name, value in config["rlimits"].items():
         resource.setrlimit(getattr(resource, name), (value, value))
     if wall is not None:
-        wall.close_behind((request["work"], request["tmp"]))
+        wall.close_behind(folders)
     os.closerange(JOB + 1, 1 << 20)
     if fence is not None:
         fence.install("seccomp child filter")
@@ -49,6 +49,12 @@ def use_descriptors(fds):
     high = [os.dup(fd) for fd in fds]  # no received number may be overwritten before its turn
     for want, fd in zip((JOB, 0, 1, 2), high):
         os.dup2(fd, want, inheritable=False)
+
+
+def own_folders():
+    """The work and the temporary folder of this child. The template never learns their names, which
+    its later children could find in its memory."""
+    return os.read(JOB, PACKET).decode("utf-8", "surrogateescape").split("\0")
 
 
 def open_streams():
@@ -117,13 +123,16 @@ class LastThings:
 class Run:
     """Everything that one child prepares before its job arrives, and the run itself."""
 
-    def __init__(self, config, request):
+    def __init__(self, config, work, tmp):
         self._token = b""
-        self._tmp, self._work = request["tmp"], request["work"]
+        self._tmp, self._work = tmp, work
         self._library = tuple(t.rstrip("/") + "/" for t in config["read_trees"])
         self.ledger = Ledger(self.send, self._library)
         self.guarded = guarded_builtins(self.ledger)
-        self.paths = Paths((self._work, self._tmp), config["read_trees"], config["read_files"])
+        if config["files"]:
+            self.paths = Paths((work, tmp), config["read_trees"], config["read_files"])
+        else:
+            self.paths = Paths((), (), ())  # no wall stands between files: none can be opened
         self.snippet = Snippet(self.guarded)
         self._shadowable = config["shadowable"]
         # Taken now, so that user code cannot put itself in their place.
@@ -178,6 +187,7 @@ class Run:
         source = code.decode("utf-8")
         end = self.attempt(source[1:] if source.startswith("\ufeff") else source)
         self.finish()
+        self.let_go()
         for stream in (sys.stdout, sys.stderr, sys.__stdout__, sys.__stderr__):
             try:
                 stream.flush()
@@ -206,6 +216,15 @@ class Run:
             except BaseException as e:
                 self.failed("exception", e, None)
 
+    def let_go(self):
+        """Close what the snippet left open, as the interpreter would, so that its files are whole."""
+        try:
+            if os.listdir(self._work):
+                self.snippet.main.__dict__.clear()
+                gc.collect()
+        except BaseException:
+            pass  # the folder is gone, or cannot be read
+
     def exited(self, exc):
         code, status = exc.code, 1
         if code is None:
@@ -228,7 +247,7 @@ class Run:
                 sys.excepthook(type(exc), exc, exc.__traceback__)
             except BaseException:
                 self.print_error(failure.traceback)
-        return {"end": end, "exit_code": 1, "failure": failure, "rule": rule}
+        return {"end": end, "exit_code": 1, "failure": failure.words(), "rule": rule}
 
     def print_error(self, text):
         for stream in (sys.stderr, sys.__stderr__):
@@ -254,7 +273,7 @@ def warm_up(run, poller):
     A page costs a fault after the fork; taken while waiting, it costs the run nothing.
     """
     snippet = Snippet(builtins)
-    sink = io.TextIOWrapper(io.BufferedWriter(io.FileIO(os.open("/dev/null", os.O_WRONLY), "w")), "utf-8", line_buffering=True)
+    sink = io.TextIOWrapper(io.BytesIO(), "utf-8", line_buffering=True)
 
     def program():
         repr(snippet.run(*snippet.compile(WARM)))
@@ -264,7 +283,7 @@ def warm_up(run, poller):
         try:
             exec(compile("def f():\n    1/0\nf()\n", "<warm>", "exec"), {"__builtins__": builtins})
         except ZeroDivisionError as e:
-            Failure(e, None, run.ledger.foreign).json()
+            Failure(e, None, run.ledger.foreign).words()
         report("completed", 0, "1")
 
     def heap():
@@ -277,13 +296,14 @@ def warm_up(run, poller):
         stage()
 
 
-def live(config, wall, fence, request, fds, template):
+def live(config, wall, fence, fds, template):
     """The whole life of a child. Does not return."""
     use_descriptors(fds)
     try:
-        run = Run(config, request)
+        folders = own_folders()
+        run = Run(config, *folders)
         run.prepare()
-        confine(config, wall, fence, request, template)
+        confine(config, wall, fence, folders, template)
         gc.enable()
         os.write(JOB, b"ready")
     except BaseException as e:

@@ -10,7 +10,6 @@ import os
 import struct
 
 PR_SET_PDEATHSIG = 1
-PR_SET_NO_NEW_PRIVS = 38
 SECCOMP_SET_MODE_FILTER = 1
 SECCOMP_FILTER_FLAG_SPEC_ALLOW = 1 << 2  # linux/seccomp.h; spares the mitigations of kernels before 5.16
 LANDLOCK_RULE_PATH_BENEATH = 1
@@ -38,15 +37,16 @@ def _long(value):
     return ctypes.c_long(value)
 
 
-def die_with_parent(parent):
-    """Ask for SIGKILL when the parent dies, then check that it has not done so already."""
-    _must("prctl PDEATHSIG", _libc.prctl(PR_SET_PDEATHSIG, _long(SIGKILL), _long(0), _long(0), _long(0)))
+def die_with_parent(parent, prctl):
+    """Ask for SIGKILL when the parent dies, then check that it has not done so already.
+
+    Where prctl(2) is refused, the template ends with its control channel and
+    ends its children.
+    """
+    if prctl:
+        _must("prctl PDEATHSIG", _libc.prctl(PR_SET_PDEATHSIG, _long(SIGKILL), _long(0), _long(0), _long(0)))
     if os.getppid() != parent:
         raise Step("parent check", 3)
-
-
-def no_new_privileges():
-    _must("prctl NO_NEW_PRIVS", _libc.prctl(PR_SET_NO_NEW_PRIVS, _long(1), _long(0), _long(0), _long(0)))
 
 
 class Filter:

@@ -1,6 +1,5 @@
 """The template interpreter: load the library once, then fork confined children on request."""
 
-import ctypes
 import gc
 import os
 import select
@@ -11,9 +10,10 @@ from importlib import import_module
 from json import dumps, loads
 
 from cloche_child import live
-from cloche_kernel import Filter, Wall, die_with_parent
+from cloche_kernel import SIGKILL, Filter, Wall, die_with_parent
 
 MESSAGE = 1 << 16
+ASK_EVERY = 10  # milliseconds
 
 
 def preload(names):
@@ -30,7 +30,8 @@ class Template:
     def __init__(self, config, control):
         self._config = config
         self._control = socket.socket(fileno=control)
-        self._children = {}  # pidfd -> (pid, id)
+        self._children = {}  # pid -> (id, pidfd or None)
+        self._blind = not config["pidfd"]  # then children have to be asked for
         self._poller = select.poll()
         self._poller.register(self._control, select.POLLIN)
         self._pid = os.getpid()
@@ -43,16 +44,21 @@ class Template:
 
     def serve(self):
         while True:
-            for fd, _ in self._poller.poll():
+            for fd, _ in self._poller.poll(ASK_EVERY if self._blind and self._children else None):
                 if fd == self._control.fileno():
                     self.request()
-                else:
-                    self.reap(fd)
+            self.reap()
+
+    def end(self):
+        """The parent is gone: leave no child behind."""
+        for pid in self._children:
+            os.kill(pid, SIGKILL)
+        os._exit(0)
 
     def request(self):
         message, fds, _, _ = socket.recv_fds(self._control, MESSAGE, 8)
         if not message:
-            os._exit(0)  # the parent is gone; the children follow by their death signal
+            self.end()
         request = loads(message)
         try:
             pid = os.fork()
@@ -60,26 +66,37 @@ class Template:
             self.tell({"id": request["id"], "failed": f"fork: {e.strerror}"})
             pid = -1
         if pid == 0:
-            live(self._config, self._wall, self._fence, request, fds, self._pid)
+            live(self._config, self._wall, self._fence, fds, self._pid)
         for fd in fds:
             os.close(fd)
         if pid > 0:
-            pidfd = os.pidfd_open(pid)
-            self._children[pidfd] = pid, request["id"]
-            self._poller.register(pidfd, select.POLLIN)
-            self.tell({"id": request["id"], "pid": pid}, [pidfd])
+            self.adopt(pid, request["id"])
 
-    def reap(self, pidfd):
-        pid, child = self._children.pop(pidfd)
-        self._poller.unregister(pidfd)
-        os.close(pidfd)
-        _, status, usage = os.wait4(pid, 0)
-        self.tell({"id": child, "status": status, "cpu": usage.ru_utime + usage.ru_stime, "peak": usage.ru_maxrss * 1024})
+    def adopt(self, pid, child):
+        pidfd = None
+        if not self._blind:
+            pidfd = os.pidfd_open(pid)
+            self._poller.register(pidfd, select.POLLIN)
+        self._children[pid] = child, pidfd
+        self.tell({"id": child, "pid": pid}, [] if pidfd is None else [pidfd])
+
+    def reap(self):
+        """Tell the end of every child that is dead."""
+        while self._children:
+            pid, status, usage = os.wait4(-1, os.WNOHANG)
+            if pid == 0:
+                return
+            child, pidfd = self._children.pop(pid)
+            if pidfd is not None:
+                self._poller.unregister(pidfd)
+                os.close(pidfd)
+            self.tell({"id": child, "status": status, "cpu": usage.ru_utime + usage.ru_stime,
+                       "peak": usage.ru_maxrss * 1024})
 
 
 def main(config, control, started_with):
     try:
-        die_with_parent(config["parent"])
+        die_with_parent(config["parent"], config["prctl"])
         preload(config["preload"])
         config["shadowable"] = frozenset(m.partition(".")[0] for m in set(sys.modules) - started_with)
         threading.stack_size(config["thread_stack"])

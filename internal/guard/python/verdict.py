@@ -111,15 +111,19 @@ class Failure:
         except BaseException:
             return "<the message cannot be shown>"
 
-    def json(self):
+    def words(self):
+        """What the report says of it. Nothing keeps the exception, and with it the user's objects, alive."""
+        return self._json(), self.memory, self.disk
+
+    def _json(self):
         return '{"type":%s,"message":%s,"line":%s,"traceback":%s}' % (
             _text(self._name(), TYPE), _text(self._message(), MESSAGE),
             self._line if type(self._line) is int else "null", _text(self.traceback, TRACEBACK))
 
 
-def report(end, exit_code, value=None, failure=None, rule=None, refusals=0):
+def report(end, exit_code, value=None, failure=("null", False, False), rule=None, refusals=0):
     """The child's last words, as JSON."""
+    error, memory, disk = failure
     return '{"end":%s,"exit_code":%d,"value":%s,"error":%s,"refused":%s,"memory":%s,"disk":%s,"blocked_count":%d}' % (
         quote(end), exit_code, "null" if value is None else _text(value, VALUE),
-        failure.json() if failure else "null", quote(rule) if rule else "null",
-        "true" if failure and failure.memory else "false", "true" if failure and failure.disk else "false", refusals)
+        error, quote(rule) if rule else "null", "true" if memory else "false", "true" if disk else "false", refusals)

@@ -1,0 +1,7 @@
+# Sets up the older queue for reading and writing.
+# kind: kernel
+# holds: all, landlock1, landlock2, nolandlock, noseccomp, neither
+# unconfined: passed
+
+with attempt("a queue of requests"):
+    call((206, 0), 4, ctypes.create_string_buffer(8))

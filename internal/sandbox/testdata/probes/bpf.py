@@ -1,0 +1,8 @@
+# Reaches the kernel's virtual machine: looks up an entry of a map that does
+# not exist.
+# kind: kernel
+# holds: all, landlock1, landlock2, nolandlock, noseccomp, neither
+# unconfined: passed
+
+with attempt("the kernel looked for the map"):
+    reach((321, 280), 1, struct.pack("I4xQQQ96x", 0xFFFFFFFF, 0, 0, 0), 128)

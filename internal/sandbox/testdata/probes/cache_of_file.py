@@ -1,0 +1,7 @@
+# Asks which pages of a file are in memory (cachestat).
+# kind: kernel
+# holds: all, landlock1, landlock2, nolandlock, noseccomp, neither
+# unconfined: passed
+
+with attempt("what the page cache holds"):
+    call((451, 451), 0, struct.pack("QQ", 0, 4096), ctypes.create_string_buffer(40), 0)

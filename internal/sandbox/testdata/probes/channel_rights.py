@@ -1,0 +1,7 @@
+# Sends the server a descriptor over the job channel.
+# kind: channel
+# holds: all, landlock1, landlock2, nolandlock, noseccomp, neither
+# unconfined: passed
+
+with attempt("a descriptor was sent"):
+    socket.socket(fileno=os.dup(3)).sendmsg([b"x"], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, struct.pack("i", 0))])

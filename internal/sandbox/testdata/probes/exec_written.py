@@ -1,0 +1,11 @@
+# Becomes a program that it wrote into its own work folder.
+# kind: programs
+# machine: x86_64
+# holds: all, landlock1, landlock2, nolandlock, noseccomp, neither
+# unconfined: passed
+
+with attempt("exec returned"):
+    fd = os.open("program", os.O_WRONLY | os.O_CREAT, 0o700)
+    os.write(fd, program(b"PASSED a written program ran\n"))
+    os.close(fd)
+    os.execve("./program", ["program"], {})

@@ -1,0 +1,14 @@
+# Forks in a thread that was started after the filter was put in place.
+# kind: processes
+# holds: all, landlock1, landlock2, nolandlock, noseccomp, neither
+# unconfined: passed
+
+import threading
+
+def attack():
+    with attempt("a thread made a second process"):
+        reap(os.fork())
+
+thread = threading.Thread(target=attack)
+thread.start()
+thread.join()

@@ -1,0 +1,7 @@
+# Sets up a queue by which calls are made without being calls.
+# kind: kernel
+# holds: all, landlock1, landlock2, nolandlock, noseccomp, neither
+# unconfined: passed
+
+with attempt("a queue of calls"):
+    call((425, 425), 4, ctypes.create_string_buffer(120))

@@ -1,0 +1,9 @@
+# Changes the limits of another run, here to what they are.
+# kind: limits
+# holds: all, landlock1, landlock2, nolandlock, noseccomp, neither
+# unconfined: passed
+
+with attempt("limits of another run"):
+    now = ctypes.create_string_buffer(16)
+    call((302, 261), C["sibling"], 4, None, now)
+    call((302, 261), C["sibling"], 4, now, None)

@@ -1,0 +1,8 @@
+# Gives a file of the work folder a second name outside.
+# kind: files
+# holds: all, landlock1, landlock2, nolandlock, noseccomp, neither
+# unconfined: passed
+
+with attempt("a planted file", errno.EXDEV):
+    put("mine.txt")
+    os.link("mine.txt", C["outside"] + "/planted.txt")

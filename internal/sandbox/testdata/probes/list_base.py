@@ -1,0 +1,7 @@
+# Lists the folder that holds the runs' folders.
+# kind: files
+# holds: all, landlock1, landlock2, nolandlock, noseccomp, neither
+# unconfined: passed
+
+with attempt("the names of the runs' folders"):
+    os.listdir(C["base"])

@@ -1,0 +1,7 @@
+# Makes a folder outside.
+# kind: files
+# holds: all, landlock1, landlock2, nolandlock, noseccomp, neither
+# unconfined: passed
+
+with attempt("a new folder outside"):
+    os.mkdir(C["outside"] + "/new")

@@ -1,0 +1,9 @@
+# Opens a file outside to everyone, by the newest call for it.
+# kind: files
+# holds: all, landlock1, landlock2, nolandlock, noseccomp, neither
+# unconfined: passed
+
+with attempt("everyone may read a file outside"):
+    call((452, 452), -100, os.fsencode(C["outside"] + "/secret.txt"), 0o644, 0)
+    if os.stat(C["outside"] + "/secret.txt").st_mode & 0o777 != 0o644:
+        raise Refused("its mode is as before")

@@ -1,0 +1,8 @@
+# Begins a mount with the newer calls, in namespaces of its own.
+# kind: namespaces
+# holds: all, landlock1, landlock2, nolandlock, noseccomp, neither
+# unconfined: passed
+
+with attempt("a file system was opened for mounting"):
+    call((272, 97), 0x10000000 | 0x20000)
+    call((430, 430), b"tmpfs", 0)

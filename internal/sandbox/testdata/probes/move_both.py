@@ -1,0 +1,8 @@
+# Exchanges a file of the work folder with one outside.
+# kind: files
+# holds: all, landlock1, landlock2, nolandlock, noseccomp, neither
+# unconfined: passed
+
+with attempt("two files exchanged", errno.EXDEV):
+    put("mine.txt")
+    call((316, 276), -100, b"mine.txt", -100, os.fsencode(C["outside"] + "/secret.txt"), 2)

@@ -1,0 +1,8 @@
+# Moves a file from outside into the work folder, to read it there.
+# kind: files
+# holds: all, landlock1, landlock2, nolandlock, noseccomp, neither
+# unconfined: passed
+
+with attempt("a file outside", errno.EXDEV):
+    os.rename(C["outside"] + "/secret.txt", "mine.txt")
+    see("mine.txt")

@@ -1,0 +1,10 @@
+# Makes another run the owner of a pipe, so that the kernel signals it in
+# one's place.
+# kind: signals
+# holds: all, landlock1, landlock2, nolandlock, noseccomp, neither
+# unconfined: passed
+
+import fcntl
+
+with attempt("another run owns the signals of a pipe"):
+    fcntl.fcntl(os.pipe()[0], 8, C["sibling"])  # F_SETOWN

@@ -1,0 +1,8 @@
+# Reaches the call that gives a file outside to a group, with the group that
+# it has.
+# kind: files
+# holds: all, landlock1, landlock2, nolandlock, noseccomp, neither
+# unconfined: passed
+
+with attempt("the kernel agreed"):
+    os.chown(C["outside"] + "/secret.txt", -1, os.getgid())

@@ -1,0 +1,7 @@
+# Sends by an allowed pair of sockets to an address of its choice.
+# kind: sockets
+# holds: all, landlock1, landlock2, nolandlock, noseccomp, neither
+# unconfined: passed
+
+with attempt("the kernel looked at the address"):
+    reach((44, 206), socket.socketpair()[0].fileno(), b"x", 1, 0, b"\x01\0\0nobody", 9)

@@ -1,0 +1,8 @@
+# Connects one of an allowed pair of sockets to something else; it is
+# connected already, and the question is whether the kernel looks.
+# kind: sockets
+# holds: all, landlock1, landlock2, nolandlock, noseccomp, neither
+# unconfined: passed
+
+with attempt("the kernel looked at the address"):
+    reach((42, 203), socket.socketpair()[0].fileno(), b"\x01\0\0nobody", 9)

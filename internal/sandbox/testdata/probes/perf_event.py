@@ -1,0 +1,7 @@
+# Opens a performance counter on itself.
+# kind: kernel
+# holds: all, landlock1, landlock2, nolandlock, noseccomp, neither
+# unconfined: passed
+
+with attempt("a performance counter"):
+    call((298, 241), struct.pack("IIQQQQQ64x", 1, 112, 0, 0, 0, 0, 1 << 5 | 1 << 6), 0, -1, -1, 0)

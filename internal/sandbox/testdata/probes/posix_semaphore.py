@@ -1,0 +1,11 @@
+# Makes a semaphore that outlives it (POSIX), a file in /dev/shm.
+# kind: kernel
+# holds: all, landlock1, landlock2, nolandlock, noseccomp, neither
+# unconfined: passed
+
+with attempt("a semaphore", errno.ENOENT):
+    name = f"/probe-{os.getpid()}".encode()
+    libc.sem_open.restype = ctypes.c_void_p
+    if libc.sem_open(name, os.O_CREAT, 0o600, 1) is None:
+        raise OSError(ctypes.get_errno(), "sem_open")
+    libc.sem_unlink(name)

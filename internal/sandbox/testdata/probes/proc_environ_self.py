@@ -1,0 +1,7 @@
+# Reads the environment that its own process was started with.
+# kind: proc
+# holds: all, landlock1, landlock2, nolandlock, noseccomp, neither
+# unconfined: passed
+
+with attempt("its own environment"):
+    see("/proc/self/environ")

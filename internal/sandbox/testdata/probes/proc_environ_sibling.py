@@ -1,0 +1,7 @@
+# Reads another run's environment.
+# kind: proc
+# holds: all, landlock1, landlock2, nolandlock, noseccomp, neither
+# unconfined: passed
+
+with attempt("another run's environment"):
+    see(f"/proc/{C['sibling']}/environ")

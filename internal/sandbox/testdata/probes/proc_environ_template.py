@@ -1,0 +1,7 @@
+# Reads the template's environment.
+# kind: proc
+# holds: all, landlock1, landlock2, nolandlock, noseccomp, neither
+# unconfined: passed
+
+with attempt("the template's environment"):
+    see(f"/proc/{C['template']}/environ")

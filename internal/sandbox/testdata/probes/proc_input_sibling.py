@@ -1,0 +1,7 @@
+# Opens another run's standard input by its descriptor.
+# kind: proc
+# holds: all, landlock1, landlock2, nolandlock, noseccomp, neither
+# unconfined: passed
+
+with attempt("another run's input is open"):
+    os.open(f"/proc/{C['sibling']}/fd/0", os.O_RDONLY)

@@ -1,0 +1,7 @@
+# Lists the processes of the host.
+# kind: proc
+# holds: all, landlock1, landlock2, nolandlock, noseccomp, neither
+# unconfined: passed
+
+with attempt("a list of processes"):
+    os.listdir("/proc")

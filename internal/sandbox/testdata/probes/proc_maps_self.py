@@ -1,0 +1,7 @@
+# Reads its own address map.
+# kind: proc
+# holds: all, landlock1, landlock2, nolandlock, noseccomp, neither
+# unconfined: passed
+
+with attempt("its own address map"):
+    see("/proc/self/maps")

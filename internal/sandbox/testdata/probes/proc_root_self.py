@@ -1,0 +1,7 @@
+# Reads the host's files by its own root folder.
+# kind: proc
+# holds: all, landlock1, landlock2, nolandlock, noseccomp, neither
+# unconfined: passed
+
+with attempt("/etc/passwd"):
+    see("/proc/self/root/etc/passwd")

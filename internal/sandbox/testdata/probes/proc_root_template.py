@@ -1,0 +1,7 @@
+# Reads the host's files by the root folder of the template.
+# kind: proc
+# holds: all, landlock1, landlock2, nolandlock, noseccomp, neither
+# unconfined: passed
+
+with attempt("/etc/passwd"):
+    see(f"/proc/{C['template']}/root/etc/passwd")

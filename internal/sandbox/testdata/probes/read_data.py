@@ -1,0 +1,7 @@
+# Reads the server's records.
+# kind: files
+# holds: all, landlock1, landlock2, nolandlock, noseccomp, neither
+# unconfined: passed
+
+with attempt("the server's records"):
+    see(C["data"] + "/cloche.db")

@@ -1,0 +1,12 @@
+# Reads the server's memory with process_vm_readv(2).
+# kind: memory
+# holds: all, landlock1, landlock2, nolandlock, noseccomp, neither
+# unconfined: passed
+
+with attempt("the server's memory can be read", errno.ESRCH):
+    text = ctypes.create_string_buffer(8)
+    try:
+        call((310, 270), C["server"], struct.pack("QQ", ctypes.addressof(text), 8), 1, struct.pack("QQ", 0x400000, 8), 1, 0)
+    except OSError as e:
+        if e.errno != errno.EFAULT:  # nothing lies there, but it was allowed to look
+            raise

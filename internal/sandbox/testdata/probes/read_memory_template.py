@@ -1,0 +1,13 @@
+# Reads the template's memory with process_vm_readv(2), at an address that
+# both have.
+# kind: memory
+# holds: all, landlock1, landlock2, nolandlock, noseccomp, neither
+# unconfined: passed
+
+with attempt("the template's memory can be read", errno.ESRCH):
+    text = ctypes.create_string_buffer(8)
+    try:
+        call((310, 270), C["template"], struct.pack("QQ", ctypes.addressof(text), 8), 1, struct.pack("QQ", id(None), 8), 1, 0)
+    except OSError as e:
+        if e.errno != errno.EFAULT:  # nothing lies there, but it was allowed to look
+            raise

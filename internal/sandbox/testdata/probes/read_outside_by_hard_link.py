@@ -1,0 +1,8 @@
+# Gives a file outside a second name in the work folder.
+# kind: files
+# holds: all, landlock1, landlock2, nolandlock, noseccomp, neither
+# unconfined: passed
+
+with attempt("a file outside", errno.EXDEV):
+    os.link(C["outside"] + "/secret.txt", "mine.txt")
+    see("mine.txt")

@@ -1,0 +1,7 @@
+# Reads a file of another run whose path it knows.
+# kind: files
+# holds: all, landlock1, landlock2, nolandlock, noseccomp, neither
+# unconfined: passed
+
+with attempt("a file of another run"):
+    see(C["sibling_work"] + "/secret.txt")

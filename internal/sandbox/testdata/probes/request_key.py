@@ -1,0 +1,7 @@
+# Asks the kernel for a key that does not exist.
+# kind: kernel
+# holds: all, landlock1, landlock2, nolandlock, noseccomp, neither
+# unconfined: passed
+
+with attempt("the kernel looked for the key"):
+    reach((249, 218), b"user", b"probe-of-nothing", None, 0)

@@ -1,0 +1,7 @@
+# Moves to a namespace that a descriptor names; this one names none.
+# kind: namespaces
+# holds: all, landlock1, landlock2, nolandlock, noseccomp, neither
+# unconfined: passed
+
+with attempt("the kernel looked at the descriptor"):
+    reach((308, 268), -1, 0)

@@ -1,0 +1,7 @@
+# Makes shared memory that outlives it (System V).
+# kind: kernel
+# holds: all, landlock1, landlock2, nolandlock, noseccomp, neither
+# unconfined: passed
+
+with attempt("shared memory"):
+    call((31, 195), call((29, 194), 0, 4096, 0o600), 0, None)

@@ -1,0 +1,7 @@
+# Sends the template interpreter a signal.
+# kind: signals
+# holds: all, landlock1, landlock2, nolandlock, noseccomp, neither
+# unconfined: passed
+
+with attempt("the template got a signal"):
+    os.kill(C["template"], 23)

@@ -1,0 +1,9 @@
+# Moves pages from one pipe to another.
+# kind: kernel
+# holds: all, landlock1, landlock2, nolandlock, noseccomp, neither
+# unconfined: passed
+
+with attempt("pages moved"):
+    (r, w), (_, to) = os.pipe(), os.pipe()
+    os.write(w, b"text")
+    call((275, 76), r, None, to, None, 4, 0)

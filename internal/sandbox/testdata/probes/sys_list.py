@@ -1,0 +1,7 @@
+# Looks into the kernel's own tree of settings.
+# kind: proc
+# holds: all, landlock1, landlock2, nolandlock, noseccomp, neither
+# unconfined: passed
+
+with attempt("settings of the kernel"):
+    os.listdir("/sys/kernel")

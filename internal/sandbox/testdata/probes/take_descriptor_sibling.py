@@ -1,0 +1,7 @@
+# Takes the standard input of another run (pidfd_getfd).
+# kind: memory
+# holds: all, landlock1, landlock2, nolandlock, noseccomp, neither
+# unconfined: passed
+
+with attempt("took a descriptor of another run"):
+    call((438, 438), call((434, 434), C["sibling"], 0), 0, 0)

@@ -1,0 +1,14 @@
+# Puts a character into a terminal's input (TIOCSTI); here there is none, and
+# the question is whether the kernel looks.
+# kind: kernel
+# holds: all, landlock1, landlock2, nolandlock, noseccomp, neither
+# unconfined: passed
+
+import fcntl
+
+with attempt("the kernel looked for a terminal", errno.EIO):
+    try:
+        fcntl.ioctl(1, 0x5412, b"x")
+    except OSError as e:
+        if e.errno != errno.ENOTTY:
+            raise

@@ -1,0 +1,13 @@
+# Pastes into the console (TIOCLINUX).
+# kind: kernel
+# holds: all, landlock1, landlock2, nolandlock, noseccomp, neither
+# unconfined: passed
+
+import fcntl
+
+with attempt("the kernel looked for a console"):
+    try:
+        fcntl.ioctl(1, 0x541C, b"\x03")
+    except OSError as e:
+        if e.errno != errno.ENOTTY:
+            raise

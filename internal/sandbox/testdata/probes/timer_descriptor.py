@@ -1,0 +1,7 @@
+# Makes a timer that is a descriptor.
+# kind: signals
+# holds: all, landlock1, landlock2, nolandlock, noseccomp, neither
+# unconfined: passed
+
+with attempt("a timer was made"):
+    call((283, 85), 1, 0)

@@ -1,0 +1,8 @@
+# Empties a file outside by its path; file rules before Landlock ABI 3 do not
+# see it.
+# kind: files
+# holds: all, landlock1, landlock2, nolandlock, noseccomp, neither
+# unconfined: passed
+
+with attempt("a file outside is empty"):
+    os.truncate(C["outside"] + "/secret.txt", 0)

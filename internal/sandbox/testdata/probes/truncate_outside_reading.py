@@ -1,0 +1,8 @@
+# Empties a file outside while it opens it for reading only; file rules before
+# Landlock ABI 3 see a reader.
+# kind: files
+# holds: all, landlock1, landlock2, nolandlock, noseccomp, neither
+# unconfined: passed
+
+with attempt("a file outside is empty"):
+    os.open(C["outside"] + "/secret.txt", os.O_RDONLY | os.O_TRUNC)

@@ -1,0 +1,7 @@
+# Becomes root.
+# kind: identity
+# holds: all, landlock1, landlock2, nolandlock, noseccomp, neither
+# unconfined: held (needs CAP_SETUID)
+
+with attempt("root"):
+    call((105, 146), 0)

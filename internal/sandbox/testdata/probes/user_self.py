@@ -1,0 +1,7 @@
+# Reaches the call that changes who it is, with who it is.
+# kind: identity
+# holds: all, landlock1, landlock2, nolandlock, noseccomp, neither
+# unconfined: passed
+
+with attempt("the kernel agreed"):
+    call((117, 147), os.getuid(), os.getuid(), os.getuid())

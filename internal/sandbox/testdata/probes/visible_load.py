@@ -1,0 +1,7 @@
+# Reads the host's load and how much memory is free (sysinfo).
+# kind: visible
+# holds: all, landlock1, landlock2, nolandlock, noseccomp, neither
+# unconfined: passed
+
+with attempt("the host's load"):
+    call((99, 179), ctypes.create_string_buffer(128))

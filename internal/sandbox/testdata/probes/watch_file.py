@@ -1,0 +1,7 @@
+# Watches a file outside (inotify).
+# kind: kernel
+# holds: all, landlock1, landlock2, nolandlock, noseccomp, neither
+# unconfined: passed
+
+with attempt("a watch on a file outside"):
+    call((254, 27), call((294, 26), 0), os.fsencode(C["outside"] + "/secret.txt"), 2)

@@ -1,0 +1,9 @@
+# Puts a file beside the runs' folders.
+# kind: files
+# holds: all, landlock1, landlock2, nolandlock, noseccomp, neither
+# unconfined: passed
+
+with attempt("a file beside the runs' folders"):
+    path = C["base"] + f"/planted-{os.getpid()}"
+    put(path)
+    os.unlink(path)

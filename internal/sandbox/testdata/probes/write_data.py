@@ -1,0 +1,7 @@
+# Writes to the server's records.
+# kind: files
+# holds: all, landlock1, landlock2, nolandlock, noseccomp, neither
+# unconfined: passed
+
+with attempt("the server's records"):
+    put(C["data"] + "/cloche.db")
