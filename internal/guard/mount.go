@@ -19,30 +19,44 @@ const mountName = "cloche-mount"
 // MountAttr is what a process needs from its start to build a file wall of
 // mounts: a mount namespace and, when it may not make one, a user namespace
 // around it in which it may (user_namespaces(7)).
-func MountAttr(uid, gid int, attr syscall.SysProcAttr) *syscall.SysProcAttr {
+func MountAttr(attr syscall.SysProcAttr) *syscall.SysProcAttr {
 	attr.Cloneflags |= unix.CLONE_NEWNS
-	if os.Geteuid() != 0 {
+	if uid, gid := os.Geteuid(), os.Getegid(); uid != 0 {
 		attr.Cloneflags |= unix.CLONE_NEWUSER
 		attr.UidMappings = []syscall.SysProcIDMap{{ContainerID: uid, HostID: uid, Size: 1}}
 		attr.GidMappings = []syscall.SysProcIDMap{{ContainerID: gid, HostID: gid, Size: 1}}
+		attr.AmbientCaps = []uintptr{unix.CAP_SYS_ADMIN} // survives the exec; given up before Python's
 	}
 	return &attr
 }
 
-// probeMount builds a small wall in a process of its own.
-func probeMount(uid, gid int) error {
-	if os.Geteuid() != 0 {
-		uid, gid = os.Geteuid(), os.Getegid()
+// StartMapped calls start, which starts a process with MountAttr. The maps of a
+// new user namespace can be written only for a process that is dumpable, as the
+// one that started it must then be (user_namespaces(7); prctl(2),
+// PR_SET_DUMPABLE): it is for that moment.
+func StartMapped(start func() error) error {
+	was, err := unix.PrctlRetInt(unix.PR_GET_DUMPABLE, 0, 0, 0, 0)
+	if err != nil || was == 1 || os.Geteuid() == 0 {
+		return start()
 	}
+	if err := unix.Prctl(unix.PR_SET_DUMPABLE, 1, 0, 0, 0); err != nil {
+		return err
+	}
+	return errors.Join(start(), unix.Prctl(unix.PR_SET_DUMPABLE, uintptr(was), 0, 0, 0))
+}
+
+// probeMount builds a small wall in a process of its own.
+func probeMount() error {
 	root, err := os.MkdirTemp("", "cloche-probe-")
 	if err != nil {
 		return err
 	}
 	cmd := &exec.Cmd{
 		Path: "/proc/self/exe", Args: []string{mountName, root}, Env: []string{}, Dir: "/",
-		SysProcAttr: MountAttr(uid, gid, syscall.SysProcAttr{Setsid: true}),
+		SysProcAttr: MountAttr(syscall.SysProcAttr{Setsid: true}),
 	}
-	text, err := cmd.CombinedOutput()
+	var text []byte
+	err = StartMapped(func() (err error) { text, err = cmd.CombinedOutput(); return err })
 	if len(text) > 0 {
 		err = errors.New(strings.TrimSpace(string(text)))
 	}
@@ -97,7 +111,10 @@ func restrictMounts(root string, rules LandlockRules) error {
 	if err := unix.Mount("", root, "", unix.MS_REMOUNT|unix.MS_BIND|unix.MS_RDONLY|unix.MS_NOSUID|unix.MS_NODEV, ""); err != nil {
 		return fmt.Errorf("make new root read-only: %w", err)
 	}
-	return enterRoot(root)
+	if err := enterRoot(root); err != nil {
+		return err
+	}
+	return unix.Prctl(unix.PR_CAP_AMBIENT, unix.PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0)
 }
 
 // enterRoot leaves the old root without a name (pivot_root(2), "pivot_root(".", ".")").

@@ -58,7 +58,7 @@ func ProbeKernel(uid, gid int) (Kernel, error) {
 	if err := json.Unmarshal(text, &k); err != nil {
 		return Kernel{}, fmt.Errorf("probe the kernel: %w", err)
 	}
-	k.refuse(FeatureMount, probeMount(uid, gid))
+	k.refuse(FeatureMount, probeMount())
 	return k, nil
 }
 

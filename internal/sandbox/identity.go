@@ -1,6 +1,10 @@
 package sandbox
 
-import "os"
+import (
+	"os"
+
+	"golang.org/x/sys/unix"
+)
 
 // ownUID is the user and group that snippets run as when the server is root. It
 // is nobody else's: 65534 is shared with every other program that drops rights.
@@ -11,9 +15,10 @@ const ownUID = 59742
 // identity is who snippets run as.
 type identity struct{ uid, gid int }
 
-// childIdentity is ownUID for root and the server's own user otherwise.
+// childIdentity is ownUID for a root that may act for another user, and the
+// server's own user otherwise.
 func childIdentity() identity {
-	if os.Geteuid() == 0 {
+	if os.Geteuid() == 0 && mayActForOthers() {
 		return identity{ownUID, ownUID}
 	}
 	return identity{os.Geteuid(), os.Getegid()}
@@ -21,3 +26,25 @@ func childIdentity() identity {
 
 // drop reports whether the identity differs from the server's.
 func (id identity) drop() bool { return id.uid != os.Geteuid() }
+
+// dropTo is the identity to change to; 0 means none, as guard has it.
+func (id identity) dropTo() (uid, gid int) {
+	if !id.drop() {
+		return 0, 0
+	}
+	return id.uid, id.gid
+}
+
+// mayActForOthers reports whether this root has what it takes to run children as
+// another user, to end them, and to read and remove what they leave
+// (capabilities(7)). A container may have taken it away.
+func mayActForOthers() bool {
+	header := unix.CapUserHeader{Version: unix.LINUX_CAPABILITY_VERSION_3}
+	var data [2]unix.CapUserData
+	if err := unix.Capget(&header, &data[0]); err != nil {
+		return false
+	}
+	const needed = 1<<unix.CAP_CHOWN | 1<<unix.CAP_DAC_OVERRIDE | 1<<unix.CAP_FOWNER |
+		1<<unix.CAP_KILL | 1<<unix.CAP_SETGID | 1<<unix.CAP_SETUID
+	return data[0].Effective&needed == needed
+}

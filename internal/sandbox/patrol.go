@@ -3,6 +3,7 @@ package sandbox
 import (
 	"os"
 	"path/filepath"
+	"strconv"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -11,7 +12,7 @@ import (
 )
 
 // patrol keeps the limits that the kernel does not: the size and the entries of
-// the run's folders together, and threads. It looks every tick, so a run may
+// the run's folders together, with files that have no name any more, and threads. It looks every tick, so a run may
 // overshoot by what it does in one; a slow look makes the next one later, so
 // that it never takes more than a tenth of a core.
 type patrol struct {
@@ -29,7 +30,7 @@ func (p *patrol) look(now time.Time) snippet.Reason {
 		return snippet.ThreadLimit
 	}
 	var u usage
-	if !u.within(p.child.dir, p.limits) {
+	if !u.within(p.child.dir, p.limits) || !u.addNameless(p.child.pid, p.limits) {
 		return snippet.DiskLimit
 	}
 	p.next = time.Now().Add(max(tick, 10*time.Since(now)))
@@ -74,4 +75,27 @@ func (u *usage) add(dir string, limits snippet.Limits, depth int) bool {
 		}
 	}
 	return true
+}
+
+// addNameless adds what the process holds in open files that it has unlinked: they
+// take room on the disk, and no folder names them. What it only maps is bounded
+// by its address space. Where its descriptors cannot be seen it adds nothing.
+func (u *usage) addNameless(pid int, limits snippet.Limits) bool {
+	dir := "/proc/" + strconv.Itoa(pid) + "/fd"
+	folder, err := os.Open(dir)
+	if err != nil {
+		return true
+	}
+	names, _ := folder.Readdirnames(limits.OpenFiles)
+	_ = folder.Close()
+	seen := map[uint64]bool{} // a file may be open more than once
+	for _, name := range names {
+		var st unix.Stat_t
+		if unix.Stat(filepath.Join(dir, name), &st) != nil || st.Mode&unix.S_IFMT != unix.S_IFREG || st.Nlink > 0 || seen[st.Ino] {
+			continue
+		}
+		seen[st.Ino] = true
+		u.bytes += st.Blocks * 512
+	}
+	return u.bytes <= limits.FolderBytes
 }

@@ -102,7 +102,7 @@ func New(cfg Config) (*Sandbox, error) {
 	if s.python, err = findPython(context.Background(), cfg.Python, id); err != nil {
 		return nil, err
 	}
-	kernel, err := guard.ProbeKernel(id.uid, id.gid)
+	kernel, err := guard.ProbeKernel(id.dropTo())
 	if err != nil {
 		return nil, err
 	}
@@ -189,9 +189,7 @@ func (s *Sandbox) spec() guard.Spec {
 		Prctl: s.layers.prctl, Pidfd: s.layers.pidfd, NoGuard: s.weaken.guard,
 	}
 	spec.ReadFiles = append(spec.ReadFiles, "/dev/null", "/dev/zero", "/dev/random", "/dev/urandom")
-	if s.layers.identity.drop() {
-		spec.UID, spec.GID = s.layers.identity.uid, s.layers.identity.gid
-	}
+	spec.UID, spec.GID = s.layers.identity.dropTo()
 	switch s.layers.wall {
 	case wallLandlock:
 		plan := guard.PlanLandlock(s.layers.kernel.Landlock)

@@ -97,26 +97,22 @@ func (s *Sandbox) templateAttr() *syscall.SysProcAttr {
 		attr.Pdeathsig = syscall.SIGKILL
 	}
 	if s.layers.wall == wallMount {
-		return guard.MountAttr(os.Geteuid(), os.Getegid(), attr)
+		return guard.MountAttr(attr)
 	}
 	return &attr
 }
 
-// launch starts the process. The maps of a new user namespace can be written
-// only for a process that is dumpable, as this one and so its child is not
-// (user_namespaces(7); prctl(2), PR_SET_DUMPABLE); it is for that moment.
+// launch starts the process.
 func (s *Sandbox) launch(t *template) error {
-	mapped := s.layers.wall == wallMount && os.Geteuid() != 0
-	if mapped {
-		_ = unix.Prctl(unix.PR_SET_DUMPABLE, 1, 0, 0, 0)
+	start := func() error {
+		started := make(chan error)
+		go t.hold(started)
+		return <-started
 	}
-	started := make(chan error)
-	go t.hold(started)
-	err := <-started
-	if mapped {
-		err = errors.Join(err, unix.Prctl(unix.PR_SET_DUMPABLE, 0, 0, 0, 0))
+	if s.layers.wall == wallMount {
+		return guard.StartMapped(start)
 	}
-	return err
+	return start()
 }
 
 // hold starts the process and keeps its thread until the process is dead.
