@@ -14,6 +14,7 @@ import (
 
 	"cloche/internal/api"
 	"cloche/internal/config"
+	"cloche/internal/guard"
 	"cloche/internal/sandbox"
 	"cloche/internal/service"
 	"cloche/internal/snippet"
@@ -35,6 +36,9 @@ func newServe() *cobra.Command {
 			cfg, err := settings.Load()
 			if err != nil {
 				return usageError{err}
+			}
+			if useful, others := config.Environment(); others {
+				return guard.Restart(useful) // what it was started with may hold secrets
 			}
 			return serve(cfg, cmd.OutOrStdout(), cmd.ErrOrStderr())
 		},

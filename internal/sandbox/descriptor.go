@@ -31,16 +31,6 @@ func closeFDs(fds ...int) {
 	}
 }
 
-// mustDup duplicates fd for an os.File that will close its own copy; -1 when no
-// descriptor is left, which Start then reports.
-func mustDup(fd int) int {
-	copied, err := unix.FcntlInt(uintptr(fd), unix.F_DUPFD_CLOEXEC, 0)
-	if err != nil {
-		return -1
-	}
-	return copied
-}
-
 func receivedFDs(oob []byte) []int {
 	messages, err := unix.ParseSocketControlMessage(oob)
 	if err != nil {

@@ -1,6 +1,7 @@
 package sandbox
 
 import (
+	"cmp"
 	"os"
 
 	"golang.org/x/sys/unix"
@@ -15,11 +16,13 @@ const ownUID = 59742
 // identity is who snippets run as.
 type identity struct{ uid, gid int }
 
-// childIdentity is ownUID for a root that may act for another user, and the
-// server's own user otherwise.
-func childIdentity() identity {
+// childIdentity is a user of its own for a root that may act for another user,
+// and the server's own user otherwise. Tests that sweep by user need another one
+// than ownUID, which sandboxes beside them have.
+func childIdentity(other int) identity {
 	if os.Geteuid() == 0 && mayActForOthers() {
-		return identity{ownUID, ownUID}
+		uid := cmp.Or(other, ownUID)
+		return identity{uid, uid}
 	}
 	return identity{os.Geteuid(), os.Getegid()}
 }

@@ -43,6 +43,7 @@ type weaken struct {
 	landlock int      // the highest Landlock ABI to use, if abiCut is set
 	abiCut   bool     //
 	refuse   []string // kernel features that count as refused
+	uid      int      // who snippets run as when the server is root; 0 means ownUID
 }
 
 // from applies it to what the kernel answered.
@@ -98,7 +99,7 @@ func New(cfg Config) (*Sandbox, error) {
 		s.log = slog.Default()
 	}
 	var err error
-	id := childIdentity()
+	id := childIdentity(cfg.weaken.uid)
 	if s.python, err = findPython(context.Background(), cfg.Python, id); err != nil {
 		return nil, err
 	}

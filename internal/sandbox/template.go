@@ -53,39 +53,45 @@ type message struct {
 	Peak   int64   `json:"peak"` // bytes
 }
 
-// startTemplate returns a template that is ready to fork. The process dies with
-// the thread that starts it, so a goroutine stays on that thread for good.
+// startTemplate returns a template that is ready to fork.
 func (s *Sandbox) startTemplate() (*template, error) {
-	ours, theirs, err := channel()
+	t, err := s.launch()
 	if err != nil {
-		return nil, err
-	}
-	defer closeFDs(theirs)
-	bootRead, bootWrite, err := os.Pipe()
-	if err != nil {
-		return nil, errors.Join(err, unix.Close(ours))
-	}
-	defer bootRead.Close()
-	t := &template{control: ours, done: make(chan struct{}), children: map[int]*child{}}
-	control := os.NewFile(uintptr(mustDup(theirs)), "control")
-	defer control.Close()
-	t.cmd = &exec.Cmd{
-		Path: "/proc/self/exe", Args: guard.Argv(), Env: []string{}, Dir: "/",
-		ExtraFiles:  []*os.File{control, bootRead},
-		SysProcAttr: s.templateAttr(),
-	}
-	if err := s.launch(t); err != nil {
-		closeFDs(ours)
-		_ = bootWrite.Close()
 		return nil, fmt.Errorf("start template: %w", err)
 	}
-	go feed(bootWrite, s.boot)
 	if err := t.awaitReady(); err != nil {
 		t.kill()
 		t.hangUp()
 		return nil, err
 	}
 	go t.listen(s.log)
+	return t, nil
+}
+
+// launch starts the process. When it returns only the process holds the other
+// ends, so that its death is seen.
+func (s *Sandbox) launch() (*template, error) {
+	ours, theirs, err := channel()
+	if err != nil {
+		return nil, err
+	}
+	control := os.NewFile(uintptr(theirs), "control")
+	defer control.Close()
+	bootRead, bootWrite, err := os.Pipe()
+	if err != nil {
+		return nil, errors.Join(err, unix.Close(ours))
+	}
+	defer bootRead.Close()
+	t := &template{control: ours, done: make(chan struct{}), children: map[int]*child{}}
+	t.cmd = &exec.Cmd{
+		Path: "/proc/self/exe", Args: guard.Argv(), Env: []string{}, Dir: "/",
+		ExtraFiles:  []*os.File{control, bootRead},
+		SysProcAttr: s.templateAttr(),
+	}
+	if err := s.startProcess(t); err != nil {
+		return nil, errors.Join(err, unix.Close(ours), bootWrite.Close())
+	}
+	go feed(bootWrite, s.boot)
 	return t, nil
 }
 
@@ -102,8 +108,9 @@ func (s *Sandbox) templateAttr() *syscall.SysProcAttr {
 	return &attr
 }
 
-// launch starts the process.
-func (s *Sandbox) launch(t *template) error {
+// startProcess starts it on a thread that stays, since the process dies with
+// the thread that started it.
+func (s *Sandbox) startProcess(t *template) error {
 	start := func() error {
 		started := make(chan error)
 		go t.hold(started)

@@ -136,7 +136,7 @@ class Run:
         self.snippet = Snippet(self.guarded)
         self._shadowable = config["shadowable"]
         # Taken now, so that user code cannot put itself in their place.
-        self._write, self._hook = os.write, sys.excepthook
+        self._write, self._exit, self._hook = os.write, os._exit, sys.excepthook
         self._last = LastThings()
         self._default = config["policy"]
         self._armed = False
@@ -193,7 +193,10 @@ class Run:
                 stream.flush()
             except BaseException:
                 pass  # a stream that the snippet closed or replaced
-        self.send(b"R", report(**end, refusals=self.ledger.count))
+        try:
+            self.send(b"R", report(**end, refusals=self.ledger.count))
+        except BaseException:  # the snippet closed the channel: let the exit status tell
+            self._exit(end["exit_code"])
 
     def attempt(self, source):
         """Run source to its end; return the words of the report."""

@@ -14,9 +14,9 @@ libc = ctypes.CDLL(None, use_errno=True)
 libc.syscall.restype = ctypes.c_long
 X86 = platform.machine() == "x86_64"
 
-# What a kernel answers to what it will not do. A missing call is as good as a
-# refused one.
-REFUSALS = {errno.EPERM, errno.EACCES, errno.ENOSYS}
+# What a kernel answers to what it will not do. A missing call, or a path that
+# a file wall does not show, is as good as a refused one.
+REFUSALS = {errno.EPERM, errno.EACCES, errno.ENOSYS, errno.ENOENT, errno.EROFS}
 
 
 class Refused(Exception):

@@ -1,6 +1,6 @@
 # Asks a service of this machine by datagram, and has its answer.
 # kind: sockets
-# holds: all, landlock1, landlock2, nolandlock, noseccomp, neither
+# holds: all, landlock1, landlock2, mounts, nolandlock, noseccomp, neither
 # unconfined: passed
 
 with attempt("a service answered"):

@@ -1,6 +1,6 @@
 # Writes an extended attribute of a file outside.
 # kind: files
-# holds: all, landlock1, landlock2, nolandlock, noseccomp, neither
+# holds: all, landlock1, landlock2, mounts, nolandlock, noseccomp, neither
 # unconfined: passed
 
 with attempt("an attribute of a file outside", errno.ENOTSUP):

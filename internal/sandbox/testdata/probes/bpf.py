@@ -1,7 +1,7 @@
 # Reaches the kernel's virtual machine: looks up an entry of a map that does
 # not exist.
 # kind: kernel
-# holds: all, landlock1, landlock2, nolandlock, noseccomp, neither
+# holds: all, landlock1, landlock2, mounts, nolandlock, noseccomp, neither
 # unconfined: passed
 
 with attempt("the kernel looked for the map"):

@@ -1,6 +1,6 @@
 # Asks which pages of a file are in memory (cachestat).
 # kind: kernel
-# holds: all, landlock1, landlock2, nolandlock, noseccomp, neither
+# holds: all, landlock1, landlock2, mounts, nolandlock, noseccomp, neither
 # unconfined: passed
 
 with attempt("what the page cache holds"):

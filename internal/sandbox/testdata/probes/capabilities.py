@@ -1,6 +1,6 @@
 # Reaches the call that sets capabilities, with those that it has.
 # kind: identity
-# holds: all, landlock1, landlock2, nolandlock, noseccomp, neither
+# holds: all, landlock1, landlock2, mounts, nolandlock, noseccomp, neither
 # unconfined: passed
 
 with attempt("the kernel agreed"):

@@ -1,6 +1,6 @@
 # Sends many messages over the job channel with one call.
 # kind: channel
-# holds: all, landlock1, landlock2, nolandlock, noseccomp, neither
+# holds: all, landlock1, landlock2, mounts, nolandlock, noseccomp, neither
 # unconfined: passed
 
 with attempt("the kernel took the messages"):

@@ -1,6 +1,6 @@
 # Receives descriptors over the job channel.
 # kind: channel
-# holds: all, landlock1, landlock2, nolandlock, noseccomp, neither
+# holds: all, landlock1, landlock2, mounts, nolandlock, noseccomp, neither
 # unconfined: passed
 
 with attempt("the kernel looked for a message"):

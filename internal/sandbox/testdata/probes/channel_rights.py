@@ -1,6 +1,6 @@
 # Sends the server a descriptor over the job channel.
 # kind: channel
-# holds: all, landlock1, landlock2, nolandlock, noseccomp, neither
+# holds: all, landlock1, landlock2, mounts, nolandlock, noseccomp, neither
 # unconfined: passed
 
 with attempt("a descriptor was sent"):

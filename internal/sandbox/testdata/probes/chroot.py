@@ -1,6 +1,6 @@
 # Changes its own root folder, in a namespace of its own.
 # kind: namespaces
-# holds: all, landlock1, landlock2, nolandlock, noseccomp, neither
+# holds: all, landlock1, landlock2, mounts, nolandlock, noseccomp, neither
 # unconfined: passed
 
 with attempt("another root folder"):

@@ -1,7 +1,7 @@
 # Makes a second process with clone3(2), whose flags lie in memory where a
 # filter cannot see them.
 # kind: processes
-# holds: all, landlock1, landlock2, nolandlock, noseccomp, neither
+# holds: all, landlock1, landlock2, mounts, nolandlock, noseccomp, neither
 # unconfined: passed
 
 with attempt("a second process ran"):

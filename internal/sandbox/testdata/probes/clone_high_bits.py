@@ -1,7 +1,7 @@
 # Hides a fork from a filter that compares whole words: the kernel ignores the
 # upper half of clone's flags.
 # kind: processes
-# holds: all, landlock1, landlock2, nolandlock, noseccomp, neither
+# holds: all, landlock1, landlock2, mounts, nolandlock, noseccomp, neither
 # unconfined: passed
 
 with attempt("a second process ran"):

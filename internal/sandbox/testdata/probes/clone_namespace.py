@@ -1,7 +1,7 @@
 # Makes a second process in a user namespace of its own, where it has every
 # capability.
 # kind: processes
-# holds: all, landlock1, landlock2, nolandlock, noseccomp, neither
+# holds: all, landlock1, landlock2, mounts, nolandlock, noseccomp, neither
 # unconfined: passed
 
 with attempt("a second process ran in its own user namespace"):

@@ -1,6 +1,6 @@
 # Compares kernel objects of this run and another (kcmp).
 # kind: memory
-# holds: all, landlock1, landlock2, nolandlock, noseccomp, neither
+# holds: all, landlock1, landlock2, mounts, nolandlock, noseccomp, neither
 # unconfined: passed
 
 with attempt("kernel objects were compared"):

@@ -1,7 +1,7 @@
 # Makes a file outside, with a bit in the upper half of the flags, which the
 # kernel ignores.
 # kind: files
-# holds: all, landlock1, landlock2, nolandlock, noseccomp, neither
+# holds: all, landlock1, landlock2, mounts, nolandlock, noseccomp, neither
 # unconfined: passed
 
 with attempt("a new file outside"):

@@ -1,7 +1,7 @@
 # Opens a file outside with openat2(2), whose flags lie in memory where a
 # filter cannot see them.
 # kind: files
-# holds: all, landlock1, landlock2, nolandlock, noseccomp, neither
+# holds: all, landlock1, landlock2, mounts, nolandlock, noseccomp, neither
 # unconfined: passed
 
 with attempt("a new file outside"):

@@ -1,7 +1,7 @@
 # Leaves the session with two forks, so that nobody waits for what stays
 # behind.
 # kind: processes
-# holds: all, landlock1, landlock2, nolandlock, noseccomp, neither
+# holds: all, landlock1, landlock2, mounts, nolandlock, noseccomp, neither
 # unconfined: passed
 
 with attempt("a process of another session stayed behind"):

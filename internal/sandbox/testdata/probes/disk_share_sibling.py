@@ -1,6 +1,6 @@
 # Makes another run wait for the disk.
 # kind: limits
-# holds: all, landlock1, landlock2, nolandlock, noseccomp, neither
+# holds: all, landlock1, landlock2, mounts, nolandlock, noseccomp, neither
 # unconfined: passed
 
 with attempt("another run waits for the disk"):

@@ -1,7 +1,7 @@
 # Searches the heap, back from its end, for a text that an earlier run had as
 # code, input and output.
 # kind: memory
-# holds: all, landlock1, landlock2, nolandlock, noseccomp, neither
+# holds: all, landlock1, landlock2, mounts, nolandlock, noseccomp, neither
 # unconfined: held (a fresh process holds nothing of an earlier one)
 
 with attempt("found a text of an earlier run"):

@@ -2,7 +2,7 @@
 # program.
 # kind: entries
 # machine: x86_64
-# holds: all, landlock1, landlock2, nolandlock, noseccomp, neither
+# holds: all, landlock1, landlock2, mounts, nolandlock, noseccomp, neither
 # unconfined: passed
 
 with attempt("the 32-bit entry made a process"):

@@ -1,7 +1,7 @@
 # Enters the kernel as an x32 program does, with a bit set in the number.
 # kind: entries
 # machine: x86_64
-# holds: all, landlock1, landlock2, nolandlock, noseccomp, neither
+# holds: all, landlock1, landlock2, mounts, nolandlock, noseccomp, neither
 # unconfined: either (few kernels are built with it, and those answer only
 #   when told to)
 

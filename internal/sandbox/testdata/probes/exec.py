@@ -1,6 +1,6 @@
 # Becomes another program: Python again, without the guard.
 # kind: programs
-# holds: all, landlock1, landlock2, nolandlock, noseccomp, neither
+# holds: all, landlock1, landlock2, mounts, nolandlock, noseccomp, neither
 # unconfined: passed
 
 with attempt("exec returned"):

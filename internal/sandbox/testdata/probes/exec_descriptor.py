@@ -1,7 +1,7 @@
 # Becomes another program by a descriptor and an empty path, so that no name
 # is seen.
 # kind: programs
-# holds: all, landlock1, landlock2, nolandlock, noseccomp, neither
+# holds: all, landlock1, landlock2, mounts, nolandlock, noseccomp, neither
 # unconfined: passed
 
 with attempt("execveat returned"):

@@ -2,7 +2,7 @@
 # where no file rule looks.
 # kind: programs
 # machine: x86_64
-# holds: all, landlock1, landlock2, nolandlock, noseccomp, neither
+# holds: all, landlock1, landlock2, mounts, nolandlock, noseccomp, neither
 # unconfined: passed
 
 with attempt("execveat returned"):

@@ -1,7 +1,7 @@
 # Becomes a program that it wrote into its own work folder.
 # kind: programs
 # machine: x86_64
-# holds: all, landlock1, landlock2, nolandlock, noseccomp, neither
+# holds: all, landlock1, landlock2, mounts, nolandlock, noseccomp, neither
 # unconfined: passed
 
 with attempt("exec returned"):

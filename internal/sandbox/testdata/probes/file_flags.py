@@ -1,6 +1,6 @@
 # Changes the flags that a file system keeps with a file.
 # kind: kernel
-# holds: all, landlock1, landlock2, nolandlock, noseccomp, neither
+# holds: all, landlock1, landlock2, mounts, nolandlock, noseccomp, neither
 # unconfined: passed
 
 import fcntl

@@ -1,7 +1,7 @@
 # Reaches the older way to install a filter; there is none at the address that
 # it gives.
 # kind: kernel
-# holds: all, landlock1, landlock2, nolandlock, noseccomp, neither
+# holds: all, landlock1, landlock2, mounts, nolandlock, noseccomp, neither
 # unconfined: passed
 
 with attempt("the kernel looked for the filter"):

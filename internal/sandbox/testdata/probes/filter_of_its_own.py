@@ -1,7 +1,7 @@
 # Installs a system call filter of its own, by which it could lie to code that
 # runs later.
 # kind: kernel
-# holds: all, landlock1, landlock2, nolandlock, noseccomp, neither
+# holds: all, landlock1, landlock2, mounts, nolandlock, noseccomp, neither
 # unconfined: passed
 
 with attempt("its own filter"):

@@ -1,6 +1,6 @@
 # Finds the token in its own memory and writes a verdict with it.
 # kind: channel
-# holds: all, landlock1, landlock2, nolandlock, noseccomp, neither
+# holds: all, landlock1, landlock2, mounts, nolandlock, noseccomp, neither
 # unconfined: held (there is no verdict to forge)
 
 import time

@@ -1,7 +1,7 @@
 # Writes a verdict of its own to the job channel, without the token that makes
 # it count.
 # kind: channel
-# holds: all, landlock1, landlock2, nolandlock, noseccomp, neither
+# holds: all, landlock1, landlock2, mounts, nolandlock, noseccomp, neither
 # unconfined: held (there is no verdict to forge)
 
 import time

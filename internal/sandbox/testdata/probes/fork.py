@@ -1,6 +1,6 @@
 # Makes a second process with fork(2).
 # kind: processes
-# holds: all, landlock1, landlock2, nolandlock, noseccomp, neither
+# holds: all, landlock1, landlock2, mounts, nolandlock, noseccomp, neither
 # unconfined: passed
 
 with attempt("a second process ran"):

@@ -1,6 +1,6 @@
 # Forks in a thread that was started after the filter was put in place.
 # kind: processes
-# holds: all, landlock1, landlock2, nolandlock, noseccomp, neither
+# holds: all, landlock1, landlock2, mounts, nolandlock, noseccomp, neither
 # unconfined: passed
 
 import threading

@@ -1,6 +1,6 @@
 # Joins a group.
 # kind: identity
-# holds: all, landlock1, landlock2, nolandlock, noseccomp, neither
+# holds: all, landlock1, landlock2, mounts, nolandlock, noseccomp, neither
 # unconfined: held (needs CAP_SETGID)
 
 with attempt("a member of group 0"):

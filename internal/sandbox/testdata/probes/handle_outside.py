@@ -1,7 +1,7 @@
 # Asks for the handle of a file outside, by which it can be opened without a
 # path.
 # kind: files
-# holds: all, landlock1, landlock2, nolandlock, noseccomp, neither
+# holds: all, landlock1, landlock2, mounts, nolandlock, noseccomp, neither
 # unconfined: passed
 
 with attempt("a handle"):

@@ -1,6 +1,6 @@
 # Sets up a queue by which calls are made without being calls.
 # kind: kernel
-# holds: all, landlock1, landlock2, nolandlock, noseccomp, neither
+# holds: all, landlock1, landlock2, mounts, nolandlock, noseccomp, neither
 # unconfined: passed
 
 with attempt("a queue of calls"):

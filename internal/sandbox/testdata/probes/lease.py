@@ -1,7 +1,7 @@
 # Takes a lease on a file, which delays whoever opens it (F_SETLEASE): the
 # server, when it collects the file.
 # kind: signals
-# holds: all, landlock1, landlock2, nolandlock, noseccomp, neither
+# holds: all, landlock1, landlock2, mounts, nolandlock, noseccomp, neither
 # unconfined: passed
 
 import fcntl

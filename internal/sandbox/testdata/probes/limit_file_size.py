@@ -1,6 +1,6 @@
 # Lifts the limit on the size of its own files.
 # kind: limits
-# holds: all, landlock1, landlock2, nolandlock, noseccomp, neither
+# holds: all, landlock1, landlock2, mounts, nolandlock, noseccomp, neither
 # unconfined: passed
 
 with attempt("files without a limit"):

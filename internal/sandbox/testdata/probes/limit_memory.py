@@ -1,6 +1,6 @@
 # Lifts the limit on its own memory.
 # kind: limits
-# holds: all, landlock1, landlock2, nolandlock, noseccomp, neither
+# holds: all, landlock1, landlock2, mounts, nolandlock, noseccomp, neither
 # unconfined: passed
 
 with attempt("memory without a limit"):

@@ -1,6 +1,6 @@
 # Changes the limits of the template, here to what they are.
 # kind: limits
-# holds: all, landlock1, landlock2, nolandlock, noseccomp, neither
+# holds: all, landlock1, landlock2, mounts, nolandlock, noseccomp, neither
 # unconfined: passed
 
 with attempt("limits of the template"):

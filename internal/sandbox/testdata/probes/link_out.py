@@ -1,6 +1,6 @@
 # Gives a file of the work folder a second name outside.
 # kind: files
-# holds: all, landlock1, landlock2, nolandlock, noseccomp, neither
+# holds: all, landlock1, landlock2, mounts, nolandlock, noseccomp, neither
 # unconfined: passed
 
 with attempt("a planted file", errno.EXDEV):

@@ -1,6 +1,6 @@
 # Lists the root of the host's files.
 # kind: files
-# holds: all, landlock1, landlock2, nolandlock, noseccomp, neither
+# holds: all, landlock1, landlock2, mounts, nolandlock, noseccomp, neither
 # unconfined: passed
 
 with attempt("the host's folders"):

@@ -2,7 +2,7 @@
 # many a kernel bug.
 # kind: kernel
 # machine: x86_64
-# holds: all, landlock1, landlock2, nolandlock, noseccomp, neither
+# holds: all, landlock1, landlock2, mounts, nolandlock, noseccomp, neither
 # unconfined: either (some kernels are built without it)
 
 with attempt("the kernel answered"):

@@ -1,6 +1,6 @@
 # Keeps a page from being swapped.
 # kind: kernel
-# holds: all, landlock1, landlock2, nolandlock, noseccomp, neither
+# holds: all, landlock1, landlock2, mounts, nolandlock, noseccomp, neither
 # unconfined: passed
 
 with attempt("a locked page"):

@@ -1,6 +1,6 @@
 # Makes a folder outside.
 # kind: files
-# holds: all, landlock1, landlock2, nolandlock, noseccomp, neither
+# holds: all, landlock1, landlock2, mounts, nolandlock, noseccomp, neither
 # unconfined: passed
 
 with attempt("a new folder outside"):

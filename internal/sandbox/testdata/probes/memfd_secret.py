@@ -1,6 +1,6 @@
 # Makes memory that the kernel itself cannot read.
 # kind: kernel
-# holds: all, landlock1, landlock2, nolandlock, noseccomp, neither
+# holds: all, landlock1, landlock2, mounts, nolandlock, noseccomp, neither
 # unconfined: either (many kernels have it switched off)
 
 with attempt("secret memory"):

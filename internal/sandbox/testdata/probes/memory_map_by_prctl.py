@@ -1,6 +1,6 @@
 # Reaches the call that changes how the kernel sees its memory.
 # kind: kernel
-# holds: all, landlock1, landlock2, nolandlock, noseccomp, neither
+# holds: all, landlock1, landlock2, mounts, nolandlock, noseccomp, neither
 # unconfined: either (only kernels with checkpoint and restore)
 
 with attempt("the kernel answered", errno.EINVAL):

@@ -1,6 +1,6 @@
 # Opens a file outside to everyone, by the newest call for it.
 # kind: files
-# holds: all, landlock1, landlock2, nolandlock, noseccomp, neither
+# holds: all, landlock1, landlock2, mounts, nolandlock, noseccomp, neither
 # unconfined: passed
 
 with attempt("everyone may read a file outside"):

@@ -1,6 +1,6 @@
 # Loads a kernel module, of no bytes.
 # kind: kernel
-# holds: all, landlock1, landlock2, nolandlock, noseccomp, neither
+# holds: all, landlock1, landlock2, mounts, nolandlock, noseccomp, neither
 # unconfined: held (needs CAP_SYS_MODULE)
 
 with attempt("the kernel looked at the module"):

@@ -1,6 +1,6 @@
 # Begins a mount with the newer calls, in namespaces of its own.
 # kind: namespaces
-# holds: all, landlock1, landlock2, nolandlock, noseccomp, neither
+# holds: all, landlock1, landlock2, mounts, nolandlock, noseccomp, neither
 # unconfined: passed
 
 with attempt("a file system was opened for mounting"):

@@ -1,6 +1,6 @@
 # Exchanges a file of the work folder with one outside.
 # kind: files
-# holds: all, landlock1, landlock2, nolandlock, noseccomp, neither
+# holds: all, landlock1, landlock2, mounts, nolandlock, noseccomp, neither
 # unconfined: passed
 
 with attempt("two files exchanged", errno.EXDEV):

@@ -1,6 +1,6 @@
 # Moves a file from outside into the work folder, to read it there.
 # kind: files
-# holds: all, landlock1, landlock2, nolandlock, noseccomp, neither
+# holds: all, landlock1, landlock2, mounts, nolandlock, noseccomp, neither
 # unconfined: passed
 
 with attempt("a file outside", errno.EXDEV):

@@ -1,6 +1,6 @@
 # Opens a file by a handle that it made up.
 # kind: files
-# holds: all, landlock1, landlock2, nolandlock, noseccomp, neither
+# holds: all, landlock1, landlock2, mounts, nolandlock, noseccomp, neither
 # unconfined: held (needs CAP_DAC_READ_SEARCH)
 
 with attempt("the kernel looked for the file"):

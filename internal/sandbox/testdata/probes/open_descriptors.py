@@ -1,6 +1,6 @@
 # Looks for descriptors beside the streams and the job channel.
 # kind: channel
-# holds: all, landlock1, landlock2, nolandlock, noseccomp, neither
+# holds: all, landlock1, landlock2, mounts, nolandlock, noseccomp, neither
 # unconfined: passed
 
 with attempt("a descriptor that nobody meant to give"):

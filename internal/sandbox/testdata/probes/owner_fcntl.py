@@ -1,7 +1,7 @@
 # Makes another run the owner of a pipe, so that the kernel signals it in
 # one's place.
 # kind: signals
-# holds: all, landlock1, landlock2, nolandlock, noseccomp, neither
+# holds: all, landlock1, landlock2, mounts, nolandlock, noseccomp, neither
 # unconfined: passed
 
 import fcntl

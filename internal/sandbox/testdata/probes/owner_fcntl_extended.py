@@ -1,6 +1,6 @@
 # Makes another run the owner of a pipe, by the newer command.
 # kind: signals
-# holds: all, landlock1, landlock2, nolandlock, noseccomp, neither
+# holds: all, landlock1, landlock2, mounts, nolandlock, noseccomp, neither
 # unconfined: passed
 
 import fcntl

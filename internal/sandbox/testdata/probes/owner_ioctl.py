@@ -1,7 +1,7 @@
 # Makes another run the owner of the job channel by ioctl, behind the back of
 # a filter that knows fcntl only.
 # kind: signals
-# holds: all, landlock1, landlock2, nolandlock, noseccomp, neither
+# holds: all, landlock1, landlock2, mounts, nolandlock, noseccomp, neither
 # unconfined: passed
 
 import fcntl

@@ -1,7 +1,7 @@
 # Reaches the call that gives a file outside to a group, with the group that
 # it has.
 # kind: files
-# holds: all, landlock1, landlock2, nolandlock, noseccomp, neither
+# holds: all, landlock1, landlock2, mounts, nolandlock, noseccomp, neither
 # unconfined: passed
 
 with attempt("the kernel agreed"):

@@ -1,6 +1,6 @@
 # Opens a raw network socket, in namespaces of its own.
 # kind: namespaces
-# holds: all, landlock1, landlock2, nolandlock, noseccomp, neither
+# holds: all, landlock1, landlock2, mounts, nolandlock, noseccomp, neither
 # unconfined: passed
 
 with attempt("a raw socket"):

@@ -1,6 +1,6 @@
 # Sends by an allowed pair of sockets to an address of its choice.
 # kind: sockets
-# holds: all, landlock1, landlock2, nolandlock, noseccomp, neither
+# holds: all, landlock1, landlock2, mounts, nolandlock, noseccomp, neither
 # unconfined: passed
 
 with attempt("the kernel looked at the address"):

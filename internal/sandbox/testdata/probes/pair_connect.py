@@ -1,7 +1,7 @@
 # Connects one of an allowed pair of sockets to something else; it is
 # connected already, and the question is whether the kernel looks.
 # kind: sockets
-# holds: all, landlock1, landlock2, nolandlock, noseccomp, neither
+# holds: all, landlock1, landlock2, mounts, nolandlock, noseccomp, neither
 # unconfined: passed
 
 with attempt("the kernel looked at the address"):

@@ -1,6 +1,6 @@
 # Makes a pair of datagram sockets, which can speak to others by address.
 # kind: sockets
-# holds: all, landlock1, landlock2, nolandlock, noseccomp, neither
+# holds: all, landlock1, landlock2, mounts, nolandlock, noseccomp, neither
 # unconfined: passed
 
 with attempt("a pair of sockets"):

@@ -1,6 +1,6 @@
 # Reaches the makers of socket pairs of other families, of which none can.
 # kind: sockets
-# holds: all, landlock1, landlock2, nolandlock, noseccomp, neither
+# holds: all, landlock1, landlock2, mounts, nolandlock, noseccomp, neither
 # unconfined: passed
 
 with attempt("the kernel looked at the family"):

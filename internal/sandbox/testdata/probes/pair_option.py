@@ -1,6 +1,6 @@
 # Sets an option of an allowed pair of sockets.
 # kind: sockets
-# holds: all, landlock1, landlock2, nolandlock, noseccomp, neither
+# holds: all, landlock1, landlock2, mounts, nolandlock, noseccomp, neither
 # unconfined: passed
 
 with attempt("an option was set"):

@@ -1,6 +1,6 @@
 # Sends descriptors to itself, which hides them from the limit on open ones.
 # kind: sockets
-# holds: all, landlock1, landlock2, nolandlock, noseccomp, neither
+# holds: all, landlock1, landlock2, mounts, nolandlock, noseccomp, neither
 # unconfined: passed
 
 with attempt("descriptors in flight"):

@@ -1,6 +1,6 @@
 # Asks the job channel who the server is.
 # kind: memory
-# holds: all, landlock1, landlock2, nolandlock, noseccomp, neither
+# holds: all, landlock1, landlock2, mounts, nolandlock, noseccomp, neither
 # unconfined: passed
 
 with attempt("the server's process id"):

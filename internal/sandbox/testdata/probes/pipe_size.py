@@ -1,7 +1,7 @@
 # Enlarges its standard output's pipe, out of a budget that all processes of a
 # user share.
 # kind: kernel
-# holds: all, landlock1, landlock2, nolandlock, noseccomp, neither
+# holds: all, landlock1, landlock2, mounts, nolandlock, noseccomp, neither
 # unconfined: passed
 
 import fcntl

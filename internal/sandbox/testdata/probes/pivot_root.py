@@ -1,6 +1,6 @@
 # Changes the root of the file system, in namespaces of its own.
 # kind: namespaces
-# holds: all, landlock1, landlock2, nolandlock, noseccomp, neither
+# holds: all, landlock1, landlock2, mounts, nolandlock, noseccomp, neither
 # unconfined: passed
 
 with attempt("the kernel looked at the new root"):

@@ -1,6 +1,6 @@
 # Tells the kernel that a page of memory is broken (MADV_HWPOISON).
 # kind: kernel
-# holds: all, landlock1, landlock2, nolandlock, noseccomp, neither
+# holds: all, landlock1, landlock2, mounts, nolandlock, noseccomp, neither
 # unconfined: held (needs CAP_SYS_ADMIN)
 
 with attempt("a broken page"):

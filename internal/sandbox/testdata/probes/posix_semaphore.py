@@ -1,6 +1,6 @@
 # Makes a semaphore that outlives it (POSIX), a file in /dev/shm.
 # kind: kernel
-# holds: all, landlock1, landlock2, nolandlock, noseccomp, neither
+# holds: all, landlock1, landlock2, mounts, nolandlock, noseccomp, neither
 # unconfined: passed
 
 with attempt("a semaphore", errno.ENOENT):

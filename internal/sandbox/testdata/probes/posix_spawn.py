@@ -1,6 +1,6 @@
 # Starts a program as the C library does it.
 # kind: processes
-# holds: all, landlock1, landlock2, nolandlock, noseccomp, neither
+# holds: all, landlock1, landlock2, mounts, nolandlock, noseccomp, neither
 # unconfined: passed
 
 with attempt("a program was started"):

@@ -1,6 +1,6 @@
 # Reads the environment that its own process was started with.
 # kind: proc
-# holds: all, landlock1, landlock2, nolandlock, noseccomp, neither
+# holds: all, landlock1, landlock2, mounts, nolandlock, noseccomp, neither
 # unconfined: passed
 
 with attempt("its own environment"):

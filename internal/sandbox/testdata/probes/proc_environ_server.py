@@ -1,6 +1,6 @@
 # Reads the server's environment, where a careless operator keeps keys.
 # kind: proc
-# holds: all, landlock1, landlock2, nolandlock, noseccomp, neither
+# holds: all, landlock1, landlock2, mounts, nolandlock, noseccomp, neither
 # unconfined: passed
 
 with attempt("the server's environment"):

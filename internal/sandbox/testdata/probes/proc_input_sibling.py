@@ -1,6 +1,6 @@
 # Opens another run's standard input by its descriptor.
 # kind: proc
-# holds: all, landlock1, landlock2, nolandlock, noseccomp, neither
+# holds: all, landlock1, landlock2, mounts, nolandlock, noseccomp, neither
 # unconfined: passed
 
 with attempt("another run's input is open"):

@@ -1,6 +1,6 @@
 # Makes the kernel choose another run first when memory runs out.
 # kind: proc
-# holds: all, landlock1, landlock2, nolandlock, noseccomp, neither
+# holds: all, landlock1, landlock2, mounts, nolandlock, noseccomp, neither
 # unconfined: passed
 
 with attempt("another run dies first"):

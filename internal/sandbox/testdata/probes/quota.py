@@ -1,6 +1,6 @@
 # Writes back every quota of the host.
 # kind: kernel
-# holds: all, landlock1, landlock2, nolandlock, noseccomp, neither
+# holds: all, landlock1, landlock2, mounts, nolandlock, noseccomp, neither
 # unconfined: either (few kernels have quotas)
 
 with attempt("quotas were written back"):

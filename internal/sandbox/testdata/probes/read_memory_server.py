@@ -1,6 +1,6 @@
 # Reads the server's memory with process_vm_readv(2).
 # kind: memory
-# holds: all, landlock1, landlock2, nolandlock, noseccomp, neither
+# holds: all, landlock1, landlock2, mounts, nolandlock, noseccomp, neither
 # unconfined: passed
 
 with attempt("the server's memory can be read", errno.ESRCH):

@@ -1,7 +1,7 @@
 # Reads another run's memory with process_vm_readv(2), at an address that both
 # have.
 # kind: memory
-# holds: all, landlock1, landlock2, nolandlock, noseccomp, neither
+# holds: all, landlock1, landlock2, mounts, nolandlock, noseccomp, neither
 # unconfined: passed
 
 with attempt("another run's memory can be read", errno.ESRCH):

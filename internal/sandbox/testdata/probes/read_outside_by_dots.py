@@ -1,6 +1,6 @@
 # Climbs out of the work folder.
 # kind: files
-# holds: all, landlock1, landlock2, nolandlock, noseccomp, neither
+# holds: all, landlock1, landlock2, mounts, nolandlock, noseccomp, neither
 # unconfined: passed
 
 with attempt("/etc/passwd"):

@@ -1,6 +1,6 @@
 # Goes to a folder outside and reads a file there by its name alone.
 # kind: files
-# holds: all, landlock1, landlock2, nolandlock, noseccomp, neither
+# holds: all, landlock1, landlock2, mounts, nolandlock, noseccomp, neither
 # unconfined: passed
 
 with attempt("a file outside"):

@@ -1,6 +1,6 @@
 # Reaches reboot(2), with numbers that mean nothing.
 # kind: kernel
-# holds: all, landlock1, landlock2, nolandlock, noseccomp, neither
+# holds: all, landlock1, landlock2, mounts, nolandlock, noseccomp, neither
 # unconfined: held (needs CAP_SYS_BOOT)
 
 with attempt("the kernel looked at the numbers"):

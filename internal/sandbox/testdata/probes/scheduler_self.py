@@ -1,6 +1,6 @@
 # Asks to come before every other process.
 # kind: limits
-# holds: all, landlock1, landlock2, nolandlock, noseccomp, neither
+# holds: all, landlock1, landlock2, mounts, nolandlock, noseccomp, neither
 # unconfined: held (needs CAP_SYS_NICE)
 
 with attempt("before every other process"):

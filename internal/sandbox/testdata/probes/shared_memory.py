@@ -1,6 +1,6 @@
 # Makes shared memory that outlives it (System V).
 # kind: kernel
-# holds: all, landlock1, landlock2, nolandlock, noseccomp, neither
+# holds: all, landlock1, landlock2, mounts, nolandlock, noseccomp, neither
 # unconfined: passed
 
 with attempt("shared memory"):

@@ -1,6 +1,6 @@
 # Chooses the signal that the kernel sends when a pipe can be read (F_SETSIG).
 # kind: signals
-# holds: all, landlock1, landlock2, nolandlock, noseccomp, neither
+# holds: all, landlock1, landlock2, mounts, nolandlock, noseccomp, neither
 # unconfined: passed
 
 import fcntl

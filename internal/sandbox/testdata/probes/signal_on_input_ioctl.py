@@ -1,6 +1,6 @@
 # Asks for a signal when a pipe can be read, by ioctl (FIOASYNC).
 # kind: signals
-# holds: all, landlock1, landlock2, nolandlock, noseccomp, neither
+# holds: all, landlock1, landlock2, mounts, nolandlock, noseccomp, neither
 # unconfined: passed
 
 import fcntl

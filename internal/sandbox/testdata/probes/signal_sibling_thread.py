@@ -1,6 +1,6 @@
 # Sends another run a signal with tgkill(2).
 # kind: signals
-# holds: all, landlock1, landlock2, nolandlock, noseccomp, neither
+# holds: all, landlock1, landlock2, mounts, nolandlock, noseccomp, neither
 # unconfined: passed
 
 with attempt("another run got a signal"):

@@ -1,6 +1,6 @@
 # Sends the template a signal with a value, by rt_tgsigqueueinfo(2).
 # kind: signals
-# holds: all, landlock1, landlock2, nolandlock, noseccomp, neither
+# holds: all, landlock1, landlock2, mounts, nolandlock, noseccomp, neither
 # unconfined: passed
 
 with attempt("the template got a signal"):

@@ -1,6 +1,6 @@
 # Opens a socket of any of 64 families, in any of six types.
 # kind: sockets
-# holds: all, landlock1, landlock2, nolandlock, noseccomp, neither
+# holds: all, landlock1, landlock2, mounts, nolandlock, noseccomp, neither
 # unconfined: passed
 
 with attempt("a socket of some family"):

@@ -1,6 +1,6 @@
 # Opens a Bluetooth socket.
 # kind: sockets
-# holds: all, landlock1, landlock2, nolandlock, noseccomp, neither
+# holds: all, landlock1, landlock2, mounts, nolandlock, noseccomp, neither
 # unconfined: either (not every kernel has it)
 
 with attempt("a socket", errno.EAFNOSUPPORT, errno.EPROTONOSUPPORT):

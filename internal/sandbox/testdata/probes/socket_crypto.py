@@ -1,6 +1,6 @@
 # Opens a socket to the kernel's ciphers.
 # kind: sockets
-# holds: all, landlock1, landlock2, nolandlock, noseccomp, neither
+# holds: all, landlock1, landlock2, mounts, nolandlock, noseccomp, neither
 # unconfined: either (not every kernel has it)
 
 with attempt("a socket", errno.EAFNOSUPPORT):

@@ -1,6 +1,6 @@
 # Opens a raw network socket.
 # kind: sockets
-# holds: all, landlock1, landlock2, nolandlock, noseccomp, neither
+# holds: all, landlock1, landlock2, mounts, nolandlock, noseccomp, neither
 # unconfined: held (needs CAP_NET_RAW)
 
 with attempt("a socket"):

@@ -1,6 +1,6 @@
 # Opens a socket to the machine's host.
 # kind: sockets
-# holds: all, landlock1, landlock2, nolandlock, noseccomp, neither
+# holds: all, landlock1, landlock2, mounts, nolandlock, noseccomp, neither
 # unconfined: either (virtual machines only)
 
 with attempt("a socket", errno.EAFNOSUPPORT):

@@ -1,6 +1,6 @@
 # Becomes the parent of orphans, so that they stay out of the server's sight.
 # kind: kernel
-# holds: all, landlock1, landlock2, nolandlock, noseccomp, neither
+# holds: all, landlock1, landlock2, mounts, nolandlock, noseccomp, neither
 # unconfined: passed
 
 with attempt("orphans come to it"):

@@ -1,6 +1,6 @@
 # Swaps memory to a file that does not exist.
 # kind: kernel
-# holds: all, landlock1, landlock2, nolandlock, noseccomp, neither
+# holds: all, landlock1, landlock2, mounts, nolandlock, noseccomp, neither
 # unconfined: held (needs CAP_SYS_ADMIN)
 
 with attempt("the kernel looked for the file"):

@@ -1,6 +1,6 @@
 # Looks into the kernel's own tree of settings.
 # kind: proc
-# holds: all, landlock1, landlock2, nolandlock, noseccomp, neither
+# holds: all, landlock1, landlock2, mounts, nolandlock, noseccomp, neither
 # unconfined: passed
 
 with attempt("settings of the kernel"):

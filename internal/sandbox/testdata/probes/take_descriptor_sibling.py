@@ -1,6 +1,6 @@
 # Takes the standard input of another run (pidfd_getfd).
 # kind: memory
-# holds: all, landlock1, landlock2, nolandlock, noseccomp, neither
+# holds: all, landlock1, landlock2, mounts, nolandlock, noseccomp, neither
 # unconfined: passed
 
 with attempt("took a descriptor of another run"):

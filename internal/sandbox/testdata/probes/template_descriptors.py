@@ -1,7 +1,7 @@
 # Finds the template's objects in its frames, and uses their descriptors: the
 # control channel, and folders of the file wall.
 # kind: channel
-# holds: all, landlock1, landlock2, nolandlock, noseccomp, neither
+# holds: all, landlock1, landlock2, mounts, nolandlock, noseccomp, neither
 # unconfined: held (there is no template)
 
 with attempt("a descriptor of the template", errno.EBADF):

@@ -1,7 +1,7 @@
 # Puts a character into a terminal's input (TIOCSTI); here there is none, and
 # the question is whether the kernel looks.
 # kind: kernel
-# holds: all, landlock1, landlock2, nolandlock, noseccomp, neither
+# holds: all, landlock1, landlock2, mounts, nolandlock, noseccomp, neither
 # unconfined: passed
 
 import fcntl

@@ -1,7 +1,7 @@
 # Puts a character into a terminal's input, with a bit in the upper half of
 # the command, which the kernel ignores.
 # kind: kernel
-# holds: all, landlock1, landlock2, nolandlock, noseccomp, neither
+# holds: all, landlock1, landlock2, mounts, nolandlock, noseccomp, neither
 # unconfined: passed
 
 with attempt("the kernel looked for a terminal"):

@@ -1,7 +1,7 @@
 # Reads a segment register by arch_prctl(2).
 # kind: kernel
 # machine: x86_64
-# holds: all, landlock1, landlock2, nolandlock, noseccomp, neither
+# holds: all, landlock1, landlock2, mounts, nolandlock, noseccomp, neither
 # unconfined: passed
 
 with attempt("the kernel answered"):

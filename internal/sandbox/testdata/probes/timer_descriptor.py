@@ -1,6 +1,6 @@
 # Makes a timer that is a descriptor.
 # kind: signals
-# holds: all, landlock1, landlock2, nolandlock, noseccomp, neither
+# holds: all, landlock1, landlock2, mounts, nolandlock, noseccomp, neither
 # unconfined: passed
 
 with attempt("a timer was made"):

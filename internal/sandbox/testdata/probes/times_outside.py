@@ -1,7 +1,7 @@
 # Changes the times of a file outside. Landlock does not see it; the filter
 # answers yes and does nothing.
 # kind: files
-# holds: all, landlock1, landlock2, nolandlock, noseccomp, neither
+# holds: all, landlock1, landlock2, mounts, nolandlock, noseccomp, neither
 # unconfined: passed
 
 with attempt("a file outside looks old"):

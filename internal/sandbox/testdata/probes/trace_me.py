@@ -1,6 +1,6 @@
 # Asks the template to trace it, which would stop it at every signal.
 # kind: memory
-# holds: all, landlock1, landlock2, nolandlock, noseccomp, neither
+# holds: all, landlock1, landlock2, mounts, nolandlock, noseccomp, neither
 # unconfined: passed
 
 with attempt("the parent traces this run"):

@@ -1,6 +1,6 @@
 # Traces another run.
 # kind: memory
-# holds: all, landlock1, landlock2, nolandlock, noseccomp, neither
+# holds: all, landlock1, landlock2, mounts, nolandlock, noseccomp, neither
 # unconfined: passed
 
 with attempt("another run is traced"):

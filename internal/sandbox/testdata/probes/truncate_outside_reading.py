@@ -1,7 +1,7 @@
 # Empties a file outside while it opens it for reading only; file rules before
 # Landlock ABI 3 see a reader.
 # kind: files
-# holds: all, landlock1, landlock2, nolandlock, noseccomp, neither
+# holds: all, landlock1, landlock2, mounts, nolandlock, noseccomp, neither
 # unconfined: passed
 
 with attempt("a file outside is empty"):

@@ -1,6 +1,6 @@
 # Moves to a network of its own, with every capability over it.
 # kind: namespaces
-# holds: all, landlock1, landlock2, nolandlock, noseccomp, neither
+# holds: all, landlock1, landlock2, mounts, nolandlock, noseccomp, neither
 # unconfined: passed
 
 with attempt("a network of its own"):

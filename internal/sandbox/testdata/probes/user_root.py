@@ -1,6 +1,6 @@
 # Becomes root.
 # kind: identity
-# holds: all, landlock1, landlock2, nolandlock, noseccomp, neither
+# holds: all, landlock1, landlock2, mounts, nolandlock, noseccomp, neither
 # unconfined: held (needs CAP_SETUID)
 
 with attempt("root"):

@@ -1,6 +1,6 @@
 # Reaches the call that changes who it is, with who it is.
 # kind: identity
-# holds: all, landlock1, landlock2, nolandlock, noseccomp, neither
+# holds: all, landlock1, landlock2, mounts, nolandlock, noseccomp, neither
 # unconfined: passed
 
 with attempt("the kernel agreed"):

@@ -1,7 +1,7 @@
 # Makes a second process with vfork(2), which borrows the memory of the first.
 # kind: processes
 # machine: x86_64
-# holds: all, landlock1, landlock2, nolandlock, noseccomp, neither
+# holds: all, landlock1, landlock2, mounts, nolandlock, noseccomp, neither
 # unconfined: passed
 
 with attempt("a second process ran in this one's memory"):

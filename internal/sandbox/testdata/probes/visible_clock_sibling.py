@@ -1,6 +1,6 @@
 # Reads how much processor time another run has used so far, from its clock.
 # kind: visible
-# holds: all, landlock1, landlock2, nolandlock, noseccomp, neither
+# holds: all, landlock1, landlock2, mounts, nolandlock, noseccomp, neither
 # unconfined: passed
 
 import time

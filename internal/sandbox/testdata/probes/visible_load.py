@@ -1,6 +1,6 @@
 # Reads the host's load and how much memory is free (sysinfo).
 # kind: visible
-# holds: all, landlock1, landlock2, nolandlock, noseccomp, neither
+# holds: all, landlock1, landlock2, mounts, nolandlock, noseccomp, neither
 # unconfined: passed
 
 with attempt("the host's load"):

@@ -1,6 +1,6 @@
 # Learns whether a process with a given number exists (getsid).
 # kind: visible
-# holds: all, landlock1, landlock2, nolandlock, noseccomp, neither
+# holds: all, landlock1, landlock2, mounts, nolandlock, noseccomp, neither
 # unconfined: passed
 
 with attempt("another run exists"):

@@ -1,6 +1,6 @@
 # Lends its own pages to a pipe.
 # kind: kernel
-# holds: all, landlock1, landlock2, nolandlock, noseccomp, neither
+# holds: all, landlock1, landlock2, mounts, nolandlock, noseccomp, neither
 # unconfined: passed
 
 with attempt("pages lent"):

@@ -1,6 +1,6 @@
 # Watches a file outside (inotify).
 # kind: kernel
-# holds: all, landlock1, landlock2, nolandlock, noseccomp, neither
+# holds: all, landlock1, landlock2, mounts, nolandlock, noseccomp, neither
 # unconfined: passed
 
 with attempt("a watch on a file outside"):

@@ -1,6 +1,6 @@
 # Makes a watch of the newer kind (fanotify).
 # kind: kernel
-# holds: all, landlock1, landlock2, nolandlock, noseccomp, neither
+# holds: all, landlock1, landlock2, mounts, nolandlock, noseccomp, neither
 # unconfined: passed
 
 with attempt("a group of watches"):

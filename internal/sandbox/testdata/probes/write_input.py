@@ -1,6 +1,6 @@
 # Changes its own standard input, which it shares with the server.
 # kind: channel
-# holds: all, landlock1, landlock2, nolandlock, noseccomp, neither
+# holds: all, landlock1, landlock2, mounts, nolandlock, noseccomp, neither
 # unconfined: passed
 
 with attempt("the input changed"):

@@ -1,6 +1,6 @@
 # Changes the Python library, which later runs would load.
 # kind: files
-# holds: all, landlock1, landlock2, nolandlock, noseccomp, neither
+# holds: all, landlock1, landlock2, mounts, nolandlock, noseccomp, neither
 # unconfined: either (the library mostly belongs to root)
 
 with attempt("the library is open for writing"):

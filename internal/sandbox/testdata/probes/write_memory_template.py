@@ -1,7 +1,7 @@
 # Writes the template's memory with process_vm_writev(2), at an address where
 # nothing lies.
 # kind: memory
-# holds: all, landlock1, landlock2, nolandlock, noseccomp, neither
+# holds: all, landlock1, landlock2, mounts, nolandlock, noseccomp, neither
 # unconfined: passed
 
 with attempt("the template's memory can be written", errno.ESRCH):

@@ -1,6 +1,6 @@
 # Leaves a file in /var/tmp.
 # kind: files
-# holds: all, landlock1, landlock2, nolandlock, noseccomp, neither
+# holds: all, landlock1, landlock2, mounts, nolandlock, noseccomp, neither
 # unconfined: passed
 
 with attempt("a file in /var/tmp"):

@@ -1,0 +1,204 @@
+package sandbox
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"log/slog"
+	"maps"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"cloche/internal/snippet"
+)
+
+// probeTimeout is long: most probes need a few milliseconds.
+const probeTimeout = 20 * time.Second
+
+func (s scene) json(t *testing.T) string {
+	t.Helper()
+	text, err := json.Marshal(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+// measure runs every probe in one sandbox.
+func (w *world) measure(t *testing.T, set probeSet, probes []probe) findings {
+	t.Helper()
+	quiet := slog.New(slog.DiscardHandler) // the probes make many a line
+	s, err := New(Config{Workers: 4, WorkBase: w.dir, Log: quiet, Sole: set.sole, weaken: set.weaken})
+	if err != nil {
+		t.Fatalf("%s: %v", set.name, err)
+	}
+	earlier := job("print('" + marker + "', input())")
+	earlier.Request.Stdin = marker + "\n"
+	if r := s.run(t, earlier); r.Outcome != snippet.OK {
+		t.Fatalf("%s: %+v", set.name, r)
+	}
+	m := &measurement{world: w, set: set, box: s, found: findings{}}
+	m.all(t, probes)
+	s.discard(m.sibling)
+	if err := s.Close(); err != nil {
+		t.Errorf("%s: close: %v", set.name, err)
+	}
+	return m.found
+}
+
+// measurement is one sandbox with the probes' results so far.
+type measurement struct {
+	world   *world
+	set     probeSet
+	box     *Sandbox
+	sibling *child
+
+	mu    sync.Mutex
+	found findings
+}
+
+// all runs the probes side by side, unless the sandbox runs them one by one.
+func (m *measurement) all(t *testing.T, probes []probe) {
+	t.Helper()
+	queue := make(chan probe)
+	var workers sync.WaitGroup
+	n := 4
+	if m.box.layers.forks() {
+		n = 1
+	}
+	for range n {
+		workers.Go(func() {
+			for p := range queue {
+				line := m.one(t, p)
+				m.mu.Lock()
+				m.found.set(p.name, m.set.name+"/"+m.world.who, line)
+				m.mu.Unlock()
+			}
+		})
+	}
+	for _, p := range probes {
+		queue <- p
+	}
+	close(queue)
+	workers.Wait()
+}
+
+func (m *measurement) one(t *testing.T, p probe) string {
+	sc := m.scene(t, p)
+	if sc == nil {
+		return "no other run could be made"
+	}
+	j := job(sc.program(t, p))
+	j.Request.Timeout, j.Request.Stdin = probeTimeout, "input\n"
+	r, err := m.box.Run(context.Background(), j)
+	if err != nil {
+		return err.Error()
+	}
+	if r.Signal != nil && *r.Signal == unix.SignalName(unix.SIGSYS) {
+		return "HELD killed by SIGSYS"
+	}
+	lines := r.Stdout
+	if r.Value != nil { // a forged report says PASSED there
+		lines += strings.Trim(*r.Value, "'") + "\n"
+	}
+	return oneLine(lines, string(r.Reason)+": "+r.Stderr)
+}
+
+// scene is made anew for each probe: without a filter, a probe may have cost the
+// template and the other run their lives.
+func (m *measurement) scene(t *testing.T, p probe) scene {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.sibling == nil || !m.sibling.template.alive() {
+		if m.sibling != nil {
+			m.box.discard(m.sibling)
+		}
+		c, err := m.box.spawnInTurn(<-m.box.current)
+		if err != nil {
+			t.Errorf("%s: other run: %v", m.set.name, err)
+			return nil
+		}
+		m.world.leaveSecret(t, c.work())
+		m.sibling = c
+	}
+	sc := scene(maps.Clone(m.world.what))
+	maps.Copy(sc, scene{
+		"server": os.Getpid(), "template": m.sibling.template.cmd.Process.Pid, "sibling": m.sibling.pid,
+		"sibling_work": m.sibling.work(), "base": m.box.base,
+		"outside": m.world.outside(t, m.set.name, p.name),
+	})
+	return sc
+}
+
+// oneLine is the line of a probe's output, or what is wrong with it.
+func oneLine(output, otherwise string) string {
+	lines := strings.Split(strings.TrimSpace(output), "\n")
+	if len(lines) != 1 || lines[0] == "" {
+		return "not one line: " + strings.TrimSpace(output) + " " + otherwise
+	}
+	return lines[0]
+}
+
+// control runs every probe as an ordinary Python program, with three more
+// processes in the places of the server, the template and another run.
+func (w *world) control(t *testing.T, probes []probe) findings {
+	t.Helper()
+	python, err := findPython(context.Background(), "", w.id)
+	w.must(t, err)
+	sibling := w.outside(t, unconfined, "sibling")
+	sc := scene(maps.Clone(w.what))
+	maps.Copy(sc, scene{"sibling_work": sibling, "base": w.dir})
+	for _, role := range []string{"server", "template", "sibling"} {
+		cmd := exec.Command(python.Executable, "-I", "-c", "import time; time.sleep(600)")
+		cmd.Dir = sibling
+		cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
+		w.must(t, cmd.Start())
+		defer func() { _ = cmd.Process.Kill(); _ = cmd.Wait() }()
+		sc[role] = cmd.Process.Pid
+	}
+	found := findings{}
+	for _, p := range probes {
+		sc["outside"] = w.outside(t, unconfined, p.name)
+		found.set(p.name, unconfined, w.bare(t, python.Executable, sc, p))
+	}
+	return found
+}
+
+// bare runs a probe with nothing around it, with descriptors like a child's and
+// one more.
+func (w *world) bare(t *testing.T, python string, sc scene, p probe) string {
+	t.Helper()
+	dir := w.outside(t, "bare", p.name)
+	for name, text := range map[string]string{"probe.py": sc.program(t, p), "input": "input\n"} {
+		w.must(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600))
+	}
+	input, err := os.OpenFile(filepath.Join(dir, "input"), os.O_RDWR, 0)
+	w.must(t, err)
+	defer input.Close()
+	ours, theirs, err := channel()
+	w.must(t, err)
+	defer closeFDs(ours)
+	channel := os.NewFile(uintptr(theirs), "channel")
+	defer channel.Close()
+	ctx, cancel := context.WithTimeout(context.Background(), probeTimeout)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, python, "-I", "probe.py")
+	cmd.Dir, cmd.Stdin, cmd.ExtraFiles = dir, input, []*os.File{channel, input}
+	var stdout, stderr bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &stdout, &stderr
+	err = cmd.Run()
+	var exit *exec.ExitError
+	if errors.As(err, &exit) || err == nil {
+		return oneLine(stdout.String(), stderr.String())
+	}
+	return err.Error()
+}

@@ -1,0 +1,201 @@
+package sandbox
+
+import (
+	"encoding/json"
+	"maps"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+
+	"cloche/internal/guard"
+)
+
+// probeSet is one choice of layers that the probes run against, always without
+// the guard. A new one costs a line here, and a word in the header of each probe
+// whose answer differs from that of the set it is like.
+type probeSet struct {
+	name   string
+	what   string
+	weaken weaken
+	sole   bool
+	like   string // the set whose answers hold where a probe does not name this one
+}
+
+var probeSets = []probeSet{
+	{name: "all", what: "every layer of this machine", weaken: weaken{guard: true}},
+	{name: "landlock1", what: "Landlock cut to ABI 1 (Linux 5.13)", weaken: weaken{guard: true, abiCut: true, landlock: 1}},
+	{name: "landlock2", what: "Landlock cut to ABI 2 (Linux 5.19)", weaken: weaken{guard: true, abiCut: true, landlock: 2}},
+	{
+		name: "mounts", what: "no Landlock; a mount namespace is the file wall",
+		weaken: weaken{guard: true, refuse: []string{guard.FeatureLandlock}},
+	},
+	{
+		name: "nolandlock", what: "no Landlock and no mounts; the filter refuses every open",
+		weaken: weaken{guard: true, refuse: []string{guard.FeatureLandlock, guard.FeatureMount}},
+	},
+	{
+		name: "noseccomp", what: "no syscall filter; Landlock holds",
+		weaken: weaken{guard: true, refuse: []string{guard.FeatureSeccomp}},
+	},
+	{
+		name: "neither", what: "no syscall filter and no file wall; limits and identity hold",
+		weaken: weaken{guard: true, refuse: []string{guard.FeatureSeccomp, guard.FeatureLandlock, guard.FeatureMount}},
+	},
+}
+
+func (s probeSet) filtered() bool { return !slices.Contains(s.weaken.refuse, guard.FeatureSeccomp) }
+
+// Who the server of a set is. Root gives snippets a user of their own.
+const (
+	asRoot = "root"
+	asUser = "user"
+)
+
+// unconfined is the place of the control runs among the cells.
+const unconfined = "unconfined"
+
+// findings is what each probe answered: by its name, then by its cell, which is
+// a set with a user ("all/root") or unconfined.
+type findings map[string]map[string]string
+
+func (f findings) set(probe, cell, line string) {
+	if f[probe] == nil {
+		f[probe] = map[string]string{}
+	}
+	f[probe][cell] = line
+}
+
+func (f findings) add(more findings) {
+	for probe, cells := range more {
+		for cell, line := range cells {
+			f.set(probe, cell, line)
+		}
+	}
+}
+
+// probesOut names the file that a helper process of TestProbes answers in.
+const probesOut = "CLOCHE_TEST_PROBES_OUT"
+
+// TestProbes runs every probe against every set of layers, as root and as an
+// ordinary user, and once without any sandbox, which shows that it can pass at
+// all. Sandboxes without a filter end what descends from their process, so this
+// happens in processes of their own.
+func TestProbes(t *testing.T) {
+	probes := readProbes(t)
+	if out := os.Getenv(probesOut); out != "" {
+		text, err := json.Marshal(measureProbes(t, probes))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(out, text, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	if testing.Short() {
+		t.Skip("NOT TESTED: -short")
+	}
+	found := findings{}
+	for _, p := range persons() {
+		found.add(probeAs(t, p))
+	}
+	lacks := machineLacks()
+	for _, p := range probes {
+		p.judge(t, found[p.name], lacks)
+	}
+	checkTable(t, probes, found, lacks)
+}
+
+// measureProbes runs in the helper process.
+func measureProbes(t *testing.T, probes []probe) findings {
+	w := newWorld(t)
+	found := findings{}
+	if w.who == asUser { // first: New changes this process for good
+		found.add(w.control(t, probes))
+	}
+	for _, set := range probeSets {
+		found.add(w.measure(t, set, probes))
+	}
+	return found
+}
+
+func probeAs(t *testing.T, p person) findings {
+	t.Helper()
+	out := filepath.Join(p.folder(t), "found.json")
+	if text, err := p.command(t, probesOut+"="+out).CombinedOutput(); err != nil {
+		t.Fatalf("as %s: %v\n%s", p.who, err, text)
+	}
+	text, err := os.ReadFile(out)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var found findings
+	if err := json.Unmarshal(text, &found); err != nil {
+		t.Fatal(err)
+	}
+	return found
+}
+
+// judge compares what a probe answered with what its header says. Where the
+// machine is less than the headers speak of, only this is sure: with the filter,
+// what should hold holds.
+func (p probe) judge(t *testing.T, cells map[string]string, lacks []string) {
+	t.Helper()
+	for _, cell := range slices.Sorted(maps.Keys(cells)) {
+		got, want := verdictOf(cells[cell]), p.want[cell]
+		switch {
+		case got == want || want == either && got != broken:
+		case got == broken:
+			t.Errorf("%s, %s: %s", p.name, cell, cells[cell])
+		case len(lacks) == 0 || got == passed && filteredCell(cell):
+			t.Errorf("%s, %s: %s; the header says %s", p.name, cell, cells[cell], want)
+		default:
+			t.Logf("NOT COMPARED: %s, %s: %s; this machine has %s", p.name, cell, cells[cell], strings.Join(lacks, ", "))
+		}
+	}
+}
+
+func filteredCell(cell string) bool {
+	name, _, _ := strings.Cut(cell, "/")
+	at := slices.IndexFunc(probeSets, func(s probeSet) bool { return s.name == name })
+	return at >= 0 && probeSets[at].filtered()
+}
+
+// machineLacks lists why the headers, and the table in docs, cannot be held
+// against this machine to the letter.
+func machineLacks() []string {
+	var lacks []string
+	note := func(missing bool, what string) {
+		if missing {
+			lacks = append(lacks, what)
+		}
+	}
+	k, err := guard.ProbeKernel(os.Getuid(), os.Getgid())
+	note(err != nil || !k.Has(guard.FeatureSeccomp), "no seccomp")
+	note(err != nil || !k.Has(guard.FeatureMount), "no mount namespaces")
+	note(k.Landlock != tableABI, "another Landlock ABI")
+	note(os.Geteuid() != 0, "no root for this test")
+	note(runtime.GOARCH != "amd64", "another processor")
+	note(!strings.Contains(readText("/proc/self/status"), "\nSeccomp:\t0\n"), "a syscall filter around the test")
+	for path, free := range map[string]string{
+		"/proc/sys/kernel/yama/ptrace_scope":                     "0",
+		"/proc/sys/kernel/apparmor_restrict_unprivileged_userns": "0",
+		"/proc/sys/kernel/io_uring_disabled":                     "0",
+	} {
+		text := strings.TrimSpace(readText(path))
+		note(text != "" && text != free, path+" set to "+text)
+	}
+	return lacks
+}
+
+// tableABI is the Landlock ABI that the headers speak of where only Landlock
+// holds.
+const tableABI = 7
+
+func readText(path string) string {
+	text, _ := os.ReadFile(path)
+	return string(text)
+}
