@@ -14,6 +14,7 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -28,6 +29,7 @@ const DefaultBodyTimeout = 30 * time.Second
 // Config says what the handler works with.
 type Config struct {
 	Service      *service.Service       // required
+	Reader       Reader                 // required; what GET /metrics and GET /events read
 	Runtime      func() snippet.Runtime // required; must answer at once
 	Policy       snippet.Policy         // shown by GET /policy
 	Version      string                 // of Cloche
@@ -40,6 +42,7 @@ type server struct {
 	config   Config
 	log      *slog.Logger
 	budget   *budget
+	invalid  atomic.Int64  // requests refused for what they were
 	decoding chan struct{} // one place a core: decoding is work for a processor and takes memory
 }
 
@@ -51,8 +54,8 @@ type route struct {
 
 // New makes the handler for all routes. The error says what Config lacks.
 func New(c Config) (http.Handler, error) {
-	if c.Service == nil || c.Runtime == nil {
-		return nil, errors.New("api: Config needs Service and Runtime")
+	if c.Service == nil || c.Runtime == nil || c.Reader == nil {
+		return nil, errors.New("api: Config needs Service, Runtime and Reader")
 	}
 	if c.BodyTimeout <= 0 {
 		c.BodyTimeout = DefaultBodyTimeout

@@ -69,16 +69,22 @@ func (d *document) responses(good string, schema *huma.Schema, refusals ...int) 
 	return out
 }
 
+// orText adds the form that Prometheus reads to the good answer.
+func orText(responses map[string]*huma.Response) map[string]*huma.Response {
+	responses["200"].Content[textType] = &huma.MediaType{Schema: &huma.Schema{Type: huma.TypeString}}
+	return responses
+}
+
 var meanings = map[int]string{
 	http.StatusBadRequest:            "The body is not a JSON object.",
 	http.StatusForbidden:             "The Host header or the origin of the request is not one that the server trusts.",
 	http.StatusRequestTimeout:        "The body did not arrive in time.",
 	http.StatusRequestEntityTooLarge: fmt.Sprintf("The body is larger than %d bytes.", maxBody),
 	http.StatusUnsupportedMediaType:  "The body is not sent as JSON in UTF-8.",
-	http.StatusUnprocessableEntity:   "A field or header is not as it must be; errors says which.",
+	http.StatusUnprocessableEntity:   "A field, header or parameter is not as it must be; errors says which.",
 	http.StatusTooManyRequests:       "No slot got free in time.",
 	http.StatusInternalServerError:   "A fault of the server.",
-	http.StatusServiceUnavailable:    "No sandbox is available.",
+	http.StatusServiceUnavailable:    "No sandbox is available, or the records cannot be read.",
 }
 
 func headersOf(status int) map[string]*huma.Param {

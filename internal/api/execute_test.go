@@ -157,7 +157,7 @@ func TestExecuteFaults(t *testing.T) {
 		}, 500, false, "NaN"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			b := serve(t, nil)
+			b := serve(t, func(s *service.Config, _ *Config) { s.Recorder = nil })
 			b.runner.answer = test.answer
 			r := b.post(t, `{"code":"1"}`, "X-Request-Id", "r-1")
 			if r.status != test.status || (r.header.Get("Retry-After") != "") != test.retry || r.header.Get("X-Request-Id") != "r-1" {

@@ -56,8 +56,14 @@ func problemFor(err error) *Problem {
 		p := later(http.StatusServiceUnavailable, "No sandbox is available; nothing ran. Try again later.", time.Second)
 		p.cause = err
 		return p
+	case errors.Is(err, service.ErrDemoTime):
+		return later(http.StatusServiceUnavailable, "The demo set took too long; try again later.", time.Second)
+	case errors.Is(err, errRecords):
+		p := later(http.StatusServiceUnavailable, "The records cannot be read; try again later.", time.Second)
+		p.cause = err
+		return p
 	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
-		return later(http.StatusServiceUnavailable, "The request ended before the snippet did.", time.Second)
+		return later(http.StatusServiceUnavailable, "The request ended before its answer was there.", time.Second)
 	}
 	p := problemOf(http.StatusInternalServerError, "Something is wrong on our side; the log says what.")
 	p.cause = err
@@ -70,12 +76,15 @@ func later(status int, detail string, after time.Duration) *Problem {
 	return p
 }
 
-// refuse answers with a problem, and leaves the connection in a state in which
-// the caller gets to read it.
+// refuse answers with a problem, counts it if it is the request's own fault, and
+// leaves the connection in a state in which the caller gets to read it.
 func (s *server) refuse(w http.ResponseWriter, r *http.Request, p *Problem) {
 	if p.cause != nil {
 		s.log.LogAttrs(r.Context(), slog.LevelError, "request refused",
 			slog.Int("status", p.Status), slog.String("cause", p.cause.Error()), slog.String("request_id", requestID(r)))
+	}
+	if p.Status < http.StatusInternalServerError && p.Status != http.StatusTooManyRequests {
+		s.invalid.Add(1)
 	}
 	drain(w, r)
 	if p.retryAfter > 0 {

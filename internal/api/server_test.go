@@ -15,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"cloche/internal/metrics/metricstest"
 	"cloche/internal/service"
 	"cloche/internal/snippet"
 )
@@ -50,6 +51,7 @@ type bench struct {
 	*httptest.Server
 	runner  *fake
 	service *service.Service
+	store   *metricstest.Memory
 	log     *syncBuffer
 }
 
@@ -77,9 +79,9 @@ func pythonRuntime() snippet.Runtime {
 // serve starts a bench; change may set what the test is about.
 func serve(t *testing.T, change func(*service.Config, *Config)) *bench {
 	t.Helper()
-	b := &bench{runner: &fake{}, log: &syncBuffer{}}
-	sc := service.Config{Runner: b.runner, Log: slog.New(slog.NewJSONHandler(b.log, nil))}
-	ac := Config{Policy: snippet.DefaultPolicy(), Runtime: pythonRuntime, Version: "test", Log: sc.Log}
+	b := &bench{runner: &fake{}, store: &metricstest.Memory{}, log: &syncBuffer{}}
+	sc := service.Config{Runner: b.runner, Recorder: b.store, Log: slog.New(slog.NewJSONHandler(b.log, nil))}
+	ac := Config{Reader: b.store, Policy: snippet.DefaultPolicy(), Runtime: pythonRuntime, Version: "test", Log: sc.Log}
 	if change != nil {
 		change(&sc, &ac)
 	}

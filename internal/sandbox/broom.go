@@ -1,6 +1,7 @@
 package sandbox
 
 import (
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -8,6 +9,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"sync"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -22,19 +24,40 @@ func openBase(parent string) (string, *os.File, error) {
 		parent = os.TempDir()
 	}
 	removeStaleBases(parent)
-	base, err := os.MkdirTemp(parent, basePrefix)
+	// The guard compares paths as text, so this one must have no link in it.
+	parent, err := filepath.EvalSymlinks(parent)
+	if err == nil {
+		parent, err = filepath.Abs(parent)
+	}
+	if err != nil {
+		return "", nil, fmt.Errorf("find folder for work base: %w", err)
+	}
+	base := filepath.Join(parent, basePrefix+rand.Text()[:12])
+	lock, err := makeBase(base)
 	if err != nil {
 		return "", nil, fmt.Errorf("make work base: %w (name another folder with --work)", err)
 	}
-	if base, err = filepath.EvalSymlinks(base); err != nil { // the guard compares paths as text
-		return "", nil, fmt.Errorf("resolve work base: %w", err)
+	return base, lock, nil
+}
+
+// makeBase makes the folder, with the point for a wall of mounts, and locks it.
+func makeBase(base string) (*os.File, error) {
+	if err := os.Mkdir(base, 0o700); err != nil {
+		return nil, err
+	}
+	if err := os.Mkdir(mountRoot(base), 0o755); err != nil {
+		return nil, err
 	}
 	lock, err := lockBase(base)
 	if err != nil {
-		return "", nil, fmt.Errorf("lock work base: %w", err)
+		return nil, err
 	}
-	return base, lock, os.Chmod(base, baseMode)
+	return lock, os.Chmod(base, baseMode)
 }
+
+// mountRoot is where the template builds a wall of mounts. The mount itself is
+// in the template's namespace only.
+func mountRoot(base string) string { return filepath.Join(base, "root") }
 
 // baseMode lets nobody list the runs' folders, not even the user that owns them.
 const baseMode = 0o311
@@ -52,12 +75,18 @@ func lockBase(base string) (*os.File, error) {
 	return f, nil
 }
 
+// youngBase is how long a base has to get its lock.
+const youngBase = 10 * time.Second
+
 func removeStaleBases(parent string) {
 	bases, _ := filepath.Glob(filepath.Join(parent, basePrefix+"*"))
 	for _, base := range bases {
 		var st unix.Stat_t
 		if unix.Lstat(base, &st) != nil || int(st.Uid) != os.Geteuid() || st.Mode&unix.S_IFMT != unix.S_IFDIR {
 			continue
+		}
+		if time.Since(time.Unix(st.Ctim.Unix())) < youngBase {
+			continue // its server may not have locked it yet
 		}
 		lock, err := lockBase(base)
 		if err != nil {

@@ -139,6 +139,8 @@ func (c *child) awaitBirth() error {
 		c.pid = b.pid
 		if len(b.fds) == 1 {
 			c.pidfd = b.fds[0]
+		} else if c.layers.pidfd {
+			return errors.New("the child's pidfd did not arrive") // no descriptor was left for it
 		}
 		return nil
 	case <-c.template.done:
@@ -209,9 +211,13 @@ func (c *child) dead() {
 
 // release frees everything of a child that is dead or was never born.
 func (c *child) release() {
-	if c.pidfd >= 0 {
-		// After the template's death its children are ours to reap.
+	// After the template's death its children are ours to reap; before, these
+	// calls find no child of ours.
+	switch {
+	case c.pidfd >= 0:
 		_ = unix.Waitid(unix.P_PIDFD, c.pidfd, nil, unix.WEXITED|unix.WNOHANG, nil)
+	case c.pid > 0:
+		_, _ = unix.Wait4(c.pid, nil, unix.WNOHANG, nil)
 	}
 	c.stdin.close()
 	closeFDs(c.pidfd, c.job, c.stdout, c.stderr)

@@ -27,32 +27,55 @@ import (
 type inputs map[string][sha256.Size]byte
 
 // stage writes the input files into the work folder. No user code runs yet, so
-// nothing races with it.
+// nothing races with it. Paths are followed part by part: one that the contract
+// allows may be longer than the kernel takes in one piece.
 func (c *child) stage(files []snippet.File) (inputs, error) {
 	staged := make(inputs, len(files))
-	for _, f := range files {
-		if err := c.stageFile(f); err != nil {
-			return nil, fmt.Errorf("stage input file: %w", err)
+	if len(files) == 0 {
+		return staged, nil
+	}
+	root, err := os.OpenRoot(c.work())
+	if err != nil {
+		return nil, fmt.Errorf("stage input files: %w", err)
+	}
+	defer root.Close()
+	for n, f := range files {
+		if err := c.stageFile(root, f); err != nil {
+			return nil, fmt.Errorf("stage input file %d: %w", n, bare(err))
 		}
 		staged[f.Path] = sha256.Sum256(f.Content)
 	}
 	return staged, nil
 }
 
-func (c *child) stageFile(f snippet.File) error {
-	parts := strings.Split(f.Path, "/")
-	dir := c.work()
-	for _, part := range parts[:len(parts)-1] {
-		dir = filepath.Join(dir, part)
-		if err := c.makeFolder(dir); err != nil && !errors.Is(err, fs.ErrExist) {
+func (c *child) stageFile(root *os.Root, f snippet.File) error {
+	id := c.layers.identity
+	for at, r := range f.Path {
+		if r != '/' {
+			continue
+		}
+		if err := root.Mkdir(f.Path[:at], 0o700); errors.Is(err, fs.ErrExist) {
+			continue
+		} else if err != nil {
+			return err
+		}
+		if err := root.Lchown(f.Path[:at], id.uid, id.gid); err != nil {
 			return err
 		}
 	}
-	path := filepath.Join(dir, parts[len(parts)-1])
-	if err := os.WriteFile(path, f.Content, 0o600); err != nil {
+	if err := root.WriteFile(f.Path, f.Content, 0o600); err != nil {
 		return err
 	}
-	return c.own(path)
+	return root.Lchown(f.Path, id.uid, id.gid)
+}
+
+// bare is an error without the path that the caller chose.
+func bare(err error) error {
+	var path *fs.PathError
+	if errors.As(err, &path) {
+		return path.Err
+	}
+	return err
 }
 
 // modules lists the top-level modules among the inputs: they come before the

@@ -2,7 +2,6 @@ package sandbox
 
 import (
 	"os"
-	"path/filepath"
 	"strconv"
 	"time"
 
@@ -29,8 +28,8 @@ func (p *patrol) look(now time.Time) snippet.Reason {
 	if threads(p.child.pid) > p.limits.Threads {
 		return snippet.ThreadLimit
 	}
-	var u usage
-	if !u.within(p.child.dir, p.limits) || !u.addNameless(p.child.pid, p.limits) {
+	u := usage{limits: p.limits}
+	if !u.within(p.child.dir) || !u.addNameless(p.child.pid) {
 		return snippet.DiskLimit
 	}
 	p.next = time.Now().Add(max(tick, 10*time.Since(now)))
@@ -39,63 +38,75 @@ func (p *patrol) look(now time.Time) snippet.Reason {
 
 // usage adds up folders. It stops as soon as a cap is passed.
 type usage struct {
+	limits  snippet.Limits
 	bytes   int64
 	entries int
 }
 
-func (u *usage) within(dir string, limits snippet.Limits) bool {
+// maxDepth bounds how deep folders may be nested, and so how many descriptors
+// the adding up holds. An input path has at most 16 parts.
+const maxDepth = 64
+
+// within reports whether a run's folder keeps the limits.
+func (u *usage) within(dir string) bool {
+	fd, err := unix.Open(dir, folderFlags, 0)
+	if err != nil {
+		return true // gone, and everything in it
+	}
 	u.entries -= 2 // the folders that every run has
-	return u.add(dir, limits, 0)
+	return u.add(os.NewFile(uintptr(fd), dir), 0)
 }
 
-// maxDepth bounds how deep folders are followed; what lies deeper is more
-// nesting than a path can name (PATH_MAX is 4096 bytes).
-const maxDepth = 2048
+const folderFlags = unix.O_RDONLY | unix.O_DIRECTORY | unix.O_NOFOLLOW | unix.O_CLOEXEC
 
-func (u *usage) add(dir string, limits snippet.Limits, depth int) bool {
-	folder, err := os.Open(dir)
-	if err != nil {
-		return true // gone, or unreadable and so without content of the child's
-	}
-	names, _ := folder.Readdirnames(limits.FolderEntries - u.entries + 1)
-	_ = folder.Close()
+// add takes over folder. Folders are opened one from the other, since a path
+// may become longer than the kernel takes.
+func (u *usage) add(folder *os.File, depth int) bool {
+	defer folder.Close()
+	names, _ := folder.Readdirnames(u.limits.FolderEntries - u.entries + 1)
 	for _, name := range names {
-		path := filepath.Join(dir, name)
 		var st unix.Stat_t
-		if unix.Lstat(path, &st) != nil {
+		if unix.Fstatat(int(folder.Fd()), name, &st, unix.AT_SYMLINK_NOFOLLOW) != nil {
 			continue
 		}
 		u.entries++
 		u.bytes += st.Blocks * 512
-		if u.bytes > limits.FolderBytes || u.entries > limits.FolderEntries {
+		if u.bytes > u.limits.FolderBytes || u.entries > u.limits.FolderEntries || depth > maxDepth {
 			return false
 		}
-		if st.Mode&unix.S_IFMT == unix.S_IFDIR && depth < maxDepth && !u.add(path, limits, depth+1) {
+		if st.Mode&unix.S_IFMT == unix.S_IFDIR && !u.addInside(folder, name, depth+1) {
 			return false
 		}
 	}
 	return true
 }
 
+func (u *usage) addInside(folder *os.File, name string, depth int) bool {
+	fd, err := unix.Openat(int(folder.Fd()), name, folderFlags, 0)
+	if err != nil {
+		return true // gone, or closed to its own user and so to what the snippet could write
+	}
+	return u.add(os.NewFile(uintptr(fd), name), depth)
+}
+
 // addNameless adds what the process holds in open files that it has unlinked: they
 // take room on the disk, and no folder names them. What it only maps is bounded
 // by its address space. Where its descriptors cannot be seen it adds nothing.
-func (u *usage) addNameless(pid int, limits snippet.Limits) bool {
-	dir := "/proc/" + strconv.Itoa(pid) + "/fd"
-	folder, err := os.Open(dir)
+func (u *usage) addNameless(pid int) bool {
+	folder, err := os.Open("/proc/" + strconv.Itoa(pid) + "/fd")
 	if err != nil {
 		return true
 	}
-	names, _ := folder.Readdirnames(limits.OpenFiles)
-	_ = folder.Close()
+	defer folder.Close()
+	names, _ := folder.Readdirnames(u.limits.OpenFiles)
 	seen := map[uint64]bool{} // a file may be open more than once
 	for _, name := range names {
 		var st unix.Stat_t
-		if unix.Stat(filepath.Join(dir, name), &st) != nil || st.Mode&unix.S_IFMT != unix.S_IFREG || st.Nlink > 0 || seen[st.Ino] {
+		if unix.Fstatat(int(folder.Fd()), name, &st, 0) != nil || st.Mode&unix.S_IFMT != unix.S_IFREG || st.Nlink > 0 || seen[st.Ino] {
 			continue
 		}
 		seen[st.Ino] = true
 		u.bytes += st.Blocks * 512
 	}
-	return u.bytes <= limits.FolderBytes
+	return u.bytes <= u.limits.FolderBytes
 }

@@ -4,8 +4,6 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
-	"io/fs"
-	"maps"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -33,6 +31,7 @@ import (
 //	reason R...                reasons that are right; required
 //	unguarded R...             run it again without the guard, where these are right
 //	exit N, signal NAME        how it must end
+//	lasts 500ms                how long the run must take at least
 //	stdout "text"              all of stdout; also stderr, value, error (the type)
 //	stdout-has "text"          part of it; also stderr-has, message-has, traceback-has, hint-has
 //	blocked "target"           a refusal of this target
@@ -126,6 +125,12 @@ func (sc *scenario) directive(line string) (err error) {
 		sc.reasons, err = reasonsOf(text)
 	case "unguarded":
 		sc.unguarded, err = reasonsOf(text)
+	case "lasts":
+		least, err := time.ParseDuration(text)
+		sc.checks = append(sc.checks, func(r snippet.Result) string {
+			return differs(r.DurationMS >= milliseconds(least), "the run took %v ms, want at least %v", r.DurationMS, least)
+		})
+		return err
 	case "never":
 		sc.never = append(sc.never, text)
 	case "truncated":
@@ -221,6 +226,9 @@ func (sc *scenario) run(t *testing.T) {
 	if sc.needs != "" && s.run(t, job("import "+sc.needs)).Outcome != snippet.OK {
 		t.Skipf("the interpreter has no module %s", sc.needs)
 	}
+	if sc.usesFiles() {
+		shared.withFiles(t)
+	}
 	r := s.run(t, sc.job)
 	wellFormed(t, r)
 	if !slices.Contains(sc.reasons, r.Reason) {
@@ -236,9 +244,13 @@ func (sc *scenario) run(t *testing.T) {
 	}
 	sc.checkFiles(t, r)
 	sc.checkNever(t, r)
-	if len(sc.unguarded) > 0 {
+	if len(sc.unguarded) > 0 && s.layers.seccomp {
 		sc.runUnguarded(t)
 	}
+}
+
+func (sc *scenario) usesFiles() bool {
+	return len(sc.job.Request.Files) > 0 || len(sc.out) > 0 || len(sc.holds) > 0
 }
 
 // runUnguarded leaves the run to the kernel's layers.
@@ -409,6 +421,4 @@ func TestScenarioParser(t *testing.T) {
 			t.Errorf("directive %q is taken", line)
 		}
 	}
-	_ = maps.Keys[map[string]string]
-	_ = fs.ErrExist
 }

@@ -12,9 +12,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"log/slog"
 	"os"
-	"path/filepath"
 	"runtime"
 	"sync"
 	"time"
@@ -75,6 +75,7 @@ type Sandbox struct {
 	python    interpreter
 	layers    layers
 	base      string
+	baseLock  sync.Mutex
 	lock      *os.File // holds the lock on base
 	weaken    weaken
 	boot      []byte
@@ -143,11 +144,6 @@ func (s *Sandbox) start(workers int) error {
 	if s.layers.forks() {
 		workers, s.temporary = 1, listTemporary()
 	}
-	if s.layers.wall == wallMount {
-		if err := os.Mkdir(s.mountRoot(), 0o755); err != nil {
-			return fmt.Errorf("make mount point: %w", err)
-		}
-	}
 	var err error
 	if s.boot, err = s.spec().Boot(); err != nil {
 		return err
@@ -196,7 +192,7 @@ func (s *Sandbox) spec() guard.Spec {
 		plan := guard.PlanLandlock(s.layers.kernel.Landlock)
 		spec.Landlock = &plan
 	case wallMount:
-		spec.MountRoot = s.mountRoot()
+		spec.MountRoot = mountRoot(s.base)
 	}
 	return spec
 }
@@ -265,6 +261,7 @@ func (s *Sandbox) supplyFrom(t *template) bool {
 	if err != nil {
 		if t.alive() && !s.closing() {
 			s.log.Error("make child", "error", err.Error())
+			s.mendBase(t)
 		}
 		return s.rest(workerRest)
 	}
@@ -278,6 +275,25 @@ func (s *Sandbox) supplyFrom(t *template) bool {
 		s.discard(c)
 		return false
 	}
+}
+
+// mendBase makes the work base anew when somebody removed it. The template's
+// file wall is about the old folder, so it has to go.
+func (s *Sandbox) mendBase(t *template) {
+	s.baseLock.Lock()
+	defer s.baseLock.Unlock()
+	if _, err := os.Lstat(s.base); err == nil || !errors.Is(err, fs.ErrNotExist) {
+		return
+	}
+	lock, err := makeBase(s.base)
+	if err != nil {
+		s.log.Error("make work base again", "error", err.Error())
+		return
+	}
+	s.log.Error("the work base was removed; made again", "work_base", s.base)
+	_ = s.lock.Close()
+	s.lock = lock
+	t.kill()
 }
 
 // spawnInTurn makes a child between runs where a run may leave processes, so
@@ -298,10 +314,6 @@ func (s *Sandbox) closing() bool {
 		return false
 	}
 }
-
-// mountRoot is where the template builds a wall of mounts. The mount itself is
-// in the template's namespace only.
-func (s *Sandbox) mountRoot() string { return filepath.Join(s.base, "root") }
 
 // discard ends a child and leaves nothing of it: in the background, unless the
 // machine may be frozen after the answer.

@@ -98,12 +98,25 @@ func New(c Config) *Service {
 func (s *Service) Load() metrics.Load { return s.gate.load() }
 
 // Execute runs a request once and returns the verdict, with its lists never
-// nil. An error means that nothing ran: snippet.FieldErrors for a bad request, a *BusyError when no slot
-// got free in time, snippet.ErrUnavailable when there is no sandbox, and the
-// context's error when the caller left.
+// nil. An error means that nothing ran: snippet.FieldErrors for a bad request, a
+// *BusyError when no slot got free in time, snippet.ErrUnavailable when there is
+// no sandbox, and the context's error when the caller left.
 func (s *Service) Execute(ctx context.Context, req snippet.Request, caller Caller) (snippet.Result, error) {
-	if err := snippet.Validate(req); err != nil {
+	r, err := s.prepare(req, caller)
+	if err != nil {
 		return snippet.Result{}, err
+	}
+	if err := s.execute(ctx, r); err != nil {
+		return snippet.Result{}, err
+	}
+	s.finish(ctx, r)
+	return r.result, nil
+}
+
+// prepare checks a request and gives it what it leaves open.
+func (s *Service) prepare(req snippet.Request, caller Caller) (*run, error) {
+	if err := snippet.Validate(req); err != nil {
+		return nil, err
 	}
 	if req.Timeout == 0 {
 		req.Timeout = snippet.DefaultTimeout
@@ -111,19 +124,12 @@ func (s *Service) Execute(ctx context.Context, req snippet.Request, caller Calle
 	if caller.Tenant == "" {
 		caller.Tenant = "default"
 	}
-	r := newRun(snippet.Job{
+	return newRun(snippet.Job{
 		ID:      ulid.MustNew(ulid.Now(), rand.Reader).String(),
 		Request: req,
 		Limits:  s.config.Limits,
 		Policy:  s.config.Policy,
-	}, caller)
-	if err := s.execute(ctx, r); err != nil {
-		return snippet.Result{}, err
-	}
-	event := r.event(time.Now())
-	s.log.LogAttrs(ctx, r.level(), "run", r.attrs(event)...)
-	s.journal.record(ctx, event)
-	return r.result, nil
+	}, caller), nil
 }
 
 // execute holds a slot for as long as the runner works, and no longer.
@@ -134,8 +140,13 @@ func (s *Service) execute(ctx context.Context, r *run) error {
 	}
 	began := time.Now()
 	defer func() { s.gate.leave(time.Since(began)) }()
-
 	r.queued = queued
+	return s.work(ctx, r)
+}
+
+// work needs a slot. Its error means that nothing ran.
+func (s *Service) work(ctx context.Context, r *run) (err error) {
+	began := time.Now()
 	r.result, err = s.config.Runner.Run(ctx, r.job)
 	var fields snippet.FieldErrors
 	switch {
@@ -146,4 +157,11 @@ func (s *Service) execute(ctx context.Context, r *run) error {
 	}
 	r.settle(err, time.Since(began))
 	return nil
+}
+
+// finish logs and records a run before its answer is given.
+func (s *Service) finish(ctx context.Context, r *run) {
+	event := r.event(time.Now())
+	s.log.LogAttrs(ctx, r.level(), "run", r.attrs(event)...)
+	s.journal.record(ctx, event)
 }

@@ -13,6 +13,8 @@ import (
 var (
 	ErrClosed   = errors.New("data file is closed")
 	ErrNewer    = errors.New("data file is from a newer Cloche: use that version or another data folder")
+	ErrOlder    = errors.New("data file is from an older Cloche: start the server once, which brings it up to date")
+	ErrMissing  = errors.New("there are no records: a server makes them in its data folder")
 	ErrDamaged  = errors.New("data file is damaged or not Cloche's: move it away or restore a copy")
 	ErrReadOnly = errors.New("data file cannot be written: check the owner and mode of file and folder")
 	ErrFull     = errors.New("disk is full")

@@ -85,6 +85,6 @@ func (s *Store) beyond(ctx context.Context, tx *sql.Tx) (int64, error) {
 // Another process may have moved it, so it is read in each transaction.
 func (s *Store) horizon(ctx context.Context, tx *sql.Tx) (int64, error) {
 	var forgotten int64
-	err := tx.StmtContext(ctx, s.stmts.horizon).QueryRowContext(ctx).Scan(&forgotten)
+	err := tx.StmtContext(ctx, s.commands.horizon).QueryRowContext(ctx).Scan(&forgotten)
 	return max(forgotten, s.now().Add(-s.limits.EventAge).UnixMilli()), err
 }

@@ -6,42 +6,51 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
+	"time"
 
 	"cloche/internal/metrics"
 )
 
+// reader is the half of a Store that only reads; a View has nothing else.
+type reader struct {
+	now     func() time.Time
+	read    *sql.DB
+	queries queries
+	stop    chan struct{} // closed when the file is being closed
+}
+
 // Snapshot sums up a scope, see metrics.Reader. All of it is of one moment.
-func (s *Store) Snapshot(ctx context.Context, scope string) (metrics.Snapshot, error) {
-	state, err := s.state(ctx, scope)
+func (r *reader) Snapshot(ctx context.Context, scope string) (metrics.Snapshot, error) {
+	state, err := r.state(ctx, scope)
 	if err != nil {
-		return metrics.Snapshot{}, fmt.Errorf("take snapshot: %w", s.explainRead(err))
+		return metrics.Snapshot{}, fmt.Errorf("take snapshot: %w", r.explainRead(err))
 	}
 	return state.Snapshot(), nil
 }
 
-func (s *Store) state(ctx context.Context, scope string) (metrics.State, error) {
+func (r *reader) state(ctx context.Context, scope string) (metrics.State, error) {
 	state := metrics.State{
-		Scope: scope, Now: s.now(),
+		Scope: scope, Now: r.now(),
 		Totals: metrics.Counters{}, Minutes: map[int64]metrics.Counters{},
 	}
-	tx, err := s.read.BeginTx(ctx, &sql.TxOptions{ReadOnly: true})
+	tx, err := r.read.BeginTx(ctx, &sql.TxOptions{ReadOnly: true})
 	if err != nil {
 		return state, err
 	}
 	defer tx.Rollback()
-	if err := s.readTotals(ctx, tx, &state); err != nil {
+	if err := r.readTotals(ctx, tx, &state); err != nil {
 		return state, err
 	}
-	if err := s.readMinutes(ctx, tx, &state); err != nil {
+	if err := r.readMinutes(ctx, tx, &state); err != nil {
 		return state, err
 	}
 	newest := metrics.Filter{Scope: scope, Limit: metrics.RecentEvents}
-	state.Recent, err = s.list(ctx, tx, newest, metrics.Start)
+	state.Recent, err = r.list(ctx, tx, newest, metrics.Start)
 	return state, err
 }
 
-func (s *Store) readTotals(ctx context.Context, tx *sql.Tx, state *metrics.State) error {
-	rows, err := tx.StmtContext(ctx, s.stmts.totals).QueryContext(ctx, state.Scope)
+func (r *reader) readTotals(ctx context.Context, tx *sql.Tx, state *metrics.State) error {
+	rows, err := tx.StmtContext(ctx, r.queries.totals).QueryContext(ctx, state.Scope)
 	if err != nil {
 		return err
 	}
@@ -54,9 +63,9 @@ func (s *Store) readTotals(ctx context.Context, tx *sql.Tx, state *metrics.State
 	})
 }
 
-func (s *Store) readMinutes(ctx context.Context, tx *sql.Tx, state *metrics.State) error {
+func (r *reader) readMinutes(ctx context.Context, tx *sql.Tx, state *metrics.State) error {
 	start := metrics.SeriesStart(state.Now).Unix()
-	rows, err := tx.StmtContext(ctx, s.stmts.minutes).QueryContext(ctx, state.Scope, start)
+	rows, err := tx.StmtContext(ctx, r.queries.minutes).QueryContext(ctx, state.Scope, start)
 	if err != nil {
 		return err
 	}
@@ -71,33 +80,33 @@ func (s *Store) readMinutes(ctx context.Context, tx *sql.Tx, state *metrics.Stat
 
 // Events lists what the file still holds, see metrics.Reader. A rare outcome
 // can make it read all of a scope's events.
-func (s *Store) Events(ctx context.Context, f metrics.Filter) (metrics.Page, error) {
+func (r *reader) Events(ctx context.Context, f metrics.Filter) (metrics.Page, error) {
 	f, after, err := f.Check()
 	if err != nil {
 		return metrics.Page{}, err
 	}
-	tx, err := s.read.BeginTx(ctx, &sql.TxOptions{ReadOnly: true})
+	tx, err := r.read.BeginTx(ctx, &sql.TxOptions{ReadOnly: true})
 	if err != nil {
-		return metrics.Page{}, fmt.Errorf("list events: %w", s.explainRead(err))
+		return metrics.Page{}, fmt.Errorf("list events: %w", r.explainRead(err))
 	}
 	defer tx.Rollback()
 	oneMore := f // tells whether there is a next page
 	oneMore.Limit++
-	found, err := s.list(ctx, tx, oneMore, after)
+	found, err := r.list(ctx, tx, oneMore, after)
 	if err != nil {
-		return metrics.Page{}, fmt.Errorf("list events: %w", s.explainRead(err))
+		return metrics.Page{}, fmt.Errorf("list events: %w", r.explainRead(err))
 	}
 	return f.PageOf(found), nil
 }
 
-func (s *Store) list(ctx context.Context, tx *sql.Tx, f metrics.Filter, after metrics.Position) ([]metrics.Event, error) {
+func (r *reader) list(ctx context.Context, tx *sql.Tx, f metrics.Filter, after metrics.Position) ([]metrics.Event, error) {
 	since := int64(math.MinInt64)
 	if !f.Since.IsZero() {
 		since = f.Since.UnixMilli()
 	}
-	stmt, args := s.stmts.listAll, []any{after.Millis, after.ID, since, string(f.Outcome), f.Limit}
+	stmt, args := r.queries.listAll, []any{after.Millis, after.ID, since, string(f.Outcome), f.Limit}
 	if f.Scope != metrics.Everyone {
-		stmt, args = s.stmts.listTenant, append(args, f.Scope)
+		stmt, args = r.queries.listTenant, append(args, f.Scope)
 	}
 	rows, err := tx.StmtContext(ctx, stmt).QueryContext(ctx, args...)
 	if err != nil {
@@ -137,9 +146,9 @@ func each(rows *sql.Rows, scan func() error) error {
 
 // explainRead is explain for the pool of readers, which Close closes under
 // those who still wait for a connection.
-func (s *Store) explainRead(err error) error {
+func (r *reader) explainRead(err error) error {
 	select {
-	case <-s.stop:
+	case <-r.stop:
 		return fmt.Errorf("%w: %w", ErrClosed, err)
 	default:
 		return explain(err)

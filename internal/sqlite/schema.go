@@ -65,8 +65,8 @@ func step(ctx context.Context, db *sql.DB) (done bool, err error) {
 	if err := tx.QueryRowContext(ctx, "PRAGMA user_version").Scan(&version); err != nil {
 		return false, err
 	}
-	if version < 0 || version > len(migrations) {
-		return false, fmt.Errorf("%w: version %d, up to %d is known", ErrNewer, version, len(migrations))
+	if err := known(version); err != nil {
+		return false, err
 	}
 	if version == len(migrations) {
 		return true, nil
@@ -76,4 +76,12 @@ func step(ctx context.Context, db *sql.DB) (done bool, err error) {
 		return false, fmt.Errorf("migrate from version %d: %w", version, err)
 	}
 	return false, tx.Commit()
+}
+
+// known refuses a version that this program has no migration to.
+func known(version int) error {
+	if version < 0 || version > len(migrations) {
+		return fmt.Errorf("%w: version %d, up to %d is known", ErrNewer, version, len(migrations))
+	}
+	return nil
 }

@@ -6,44 +6,55 @@ import (
 	"fmt"
 )
 
-// statements are prepared once.
-type statements struct {
-	horizon, has, put, addTotal, addMinute *sql.Stmt // the writer's
-	totals, minutes, listAll, listTenant   *sql.Stmt // the readers'
-}
+// commands and queries are prepared once: what the writer does, and what readers ask.
+type (
+	commands struct{ horizon, has, put, addTotal, addMinute *sql.Stmt }
+	queries  struct{ totals, minutes, listAll, listTenant *sql.Stmt }
+)
 
 const (
 	selectTotals  = `SELECT counter, value FROM totals WHERE scope = ?`
 	selectMinutes = `SELECT minute, counter, value FROM minutes WHERE scope = ? AND minute >= ?`
 )
 
-func prepare(ctx context.Context, write, read *sql.DB) (statements, error) {
-	var s statements
-	for _, p := range []struct {
-		stmt **sql.Stmt
-		db   *sql.DB
-		text string
-	}{
-		{&s.horizon, write, `SELECT time FROM horizon`},
-		{&s.has, write, `SELECT EXISTS (SELECT 1 FROM events WHERE id = ?)`},
-		{&s.put, write, `INSERT INTO events (id, time, tenant, outcome, body) VALUES (?, ?, ?, ?, ?)
+type statement struct {
+	place **sql.Stmt
+	text  string
+}
+
+func prepareCommands(ctx context.Context, db *sql.DB) (c commands, err error) {
+	err = prepare(ctx, db,
+		statement{&c.horizon, `SELECT time FROM horizon`},
+		statement{&c.has, `SELECT EXISTS (SELECT 1 FROM events WHERE id = ?)`},
+		statement{&c.put, `INSERT INTO events (id, time, tenant, outcome, body) VALUES (?, ?, ?, ?, ?)
 			ON CONFLICT (id) DO NOTHING`},
-		{&s.addTotal, write, `INSERT INTO totals (scope, counter, value) VALUES (?, ?, ?)
+		statement{&c.addTotal, `INSERT INTO totals (scope, counter, value) VALUES (?, ?, ?)
 			ON CONFLICT (scope, counter) DO UPDATE SET value = value + excluded.value`},
-		{&s.addMinute, write, `INSERT INTO minutes (scope, minute, counter, value) VALUES (?, ?, ?, ?)
+		statement{&c.addMinute, `INSERT INTO minutes (scope, minute, counter, value) VALUES (?, ?, ?, ?)
 			ON CONFLICT (scope, minute, counter) DO UPDATE SET value = value + excluded.value`},
-		{&s.totals, read, selectTotals},
-		{&s.minutes, read, selectMinutes},
-		{&s.listAll, read, listing("")},
-		{&s.listTenant, read, listing("tenant = ?6 AND")},
-	} {
-		stmt, err := p.db.PrepareContext(ctx, p.text)
+	)
+	return c, err
+}
+
+func prepareQueries(ctx context.Context, db *sql.DB) (q queries, err error) {
+	err = prepare(ctx, db,
+		statement{&q.totals, selectTotals},
+		statement{&q.minutes, selectMinutes},
+		statement{&q.listAll, listing("")},
+		statement{&q.listTenant, listing("tenant = ?6 AND")},
+	)
+	return q, err
+}
+
+func prepare(ctx context.Context, db *sql.DB, statements ...statement) error {
+	for _, s := range statements {
+		stmt, err := db.PrepareContext(ctx, s.text)
 		if err != nil {
-			return s, fmt.Errorf("prepare %q: %w", p.text, err)
+			return fmt.Errorf("prepare %q: %w", s.text, err)
 		}
-		*p.stmt = stmt
+		*s.place = stmt
 	}
-	return s, nil
+	return nil
 }
 
 // listing is in the order of metrics.Position: newest first, then the greater

@@ -42,15 +42,13 @@ func (l Limits) withDefaults() Limits {
 // Store is a metrics.Store in a file. Its methods may be called at the same
 // time. It must be closed.
 type Store struct {
+	reader
 	limits Limits
-	now    func() time.Time
 
-	write *sql.DB // one connection
-	read  *sql.DB
-	stmts statements
+	write    *sql.DB // one connection
+	commands commands
 
 	queue chan *entry
-	stop  chan struct{}
 	done  chan struct{} // closed when the writer has ended
 	close func() error
 
@@ -81,8 +79,9 @@ func connect(ctx context.Context, path string, limits Limits, now func() time.Ti
 		return nil, err
 	}
 	s := &Store{
-		limits: limits.withDefaults(), now: now,
-		queue: make(chan *entry), stop: make(chan struct{}), done: make(chan struct{}),
+		reader: reader{now: now, stop: make(chan struct{})},
+		limits: limits.withDefaults(),
+		queue:  make(chan *entry), done: make(chan struct{}),
 	}
 	s.close = sync.OnceValue(s.shut)
 	if err := s.prepare(ctx, path); err != nil {
@@ -99,10 +98,13 @@ func (s *Store) prepare(ctx context.Context, path string) (err error) {
 	if err = migrate(ctx, s.write); err != nil {
 		return err
 	}
+	if s.commands, err = prepareCommands(ctx, s.write); err != nil {
+		return err
+	}
 	if s.read, err = connections(path, reading, readers); err != nil {
 		return err
 	}
-	if s.stmts, err = prepare(ctx, s.write, s.read); err != nil {
+	if s.queries, err = prepareQueries(ctx, s.read); err != nil {
 		return err
 	}
 	return s.pruneNow(ctx)

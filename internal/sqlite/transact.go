@@ -77,7 +77,7 @@ func (s *Store) putOne(ctx context.Context, tx *sql.Tx, w *entry, horizon int64)
 	if err != nil {
 		return false, err
 	}
-	done, err := tx.StmtContext(ctx, s.stmts.put).ExecContext(ctx,
+	done, err := tx.StmtContext(ctx, s.commands.put).ExecContext(ctx,
 		e.ID, e.Time.UnixMilli(), e.Tenant, string(e.Outcome), string(body))
 	if err != nil {
 		return false, err
@@ -90,7 +90,7 @@ func (s *Store) putOne(ctx context.Context, tx *sql.Tx, w *entry, horizon int64)
 // from one that may be a repeat.
 func (s *Store) putOld(ctx context.Context, tx *sql.Tx, w *entry) error {
 	var there bool
-	err := tx.StmtContext(ctx, s.stmts.has).QueryRowContext(ctx, w.event.ID).Scan(&there)
+	err := tx.StmtContext(ctx, s.commands.has).QueryRowContext(ctx, w.event.ID).Scan(&there)
 	if err == nil && !there {
 		w.err = metrics.ErrExpired
 	}
@@ -113,7 +113,7 @@ func addTo[K comparable](sums map[K]metrics.Counters, key K, c metrics.Counters)
 }
 
 func (s *Store) add(ctx context.Context, tx *sql.Tx, sum sums) error {
-	total := tx.StmtContext(ctx, s.stmts.addTotal)
+	total := tx.StmtContext(ctx, s.commands.addTotal)
 	for scope, counters := range sum.totals {
 		for name, n := range counters {
 			if _, err := total.ExecContext(ctx, scope, name, n); err != nil {
@@ -121,7 +121,7 @@ func (s *Store) add(ctx context.Context, tx *sql.Tx, sum sums) error {
 			}
 		}
 	}
-	series := tx.StmtContext(ctx, s.stmts.addMinute)
+	series := tx.StmtContext(ctx, s.commands.addMinute)
 	for m, counters := range sum.minutes {
 		for name, n := range counters {
 			if _, err := series.ExecContext(ctx, m.scope, m.unix, name, n); err != nil {

@@ -9,6 +9,7 @@ import sys
 
 started_with = set(sys.modules)  # what any Python program finds loaded
 
+import builtins
 import json
 import os
 import types
@@ -20,8 +21,11 @@ with os.fdopen(BOOT, "rb") as pipe:
 
 # The guard's modules see each other under their own names only while they load.
 # Afterwards no name leads to them.
+# They have builtins of their own, which no snippet that runs before them can change.
+own = dict(vars(builtins))
 for name, source in boot["sources"]:
     module = types.ModuleType("cloche_" + name)
+    module.__dict__["__builtins__"] = own
     sys.modules[module.__name__] = module
     exec(compile(source, "<cloche>/" + name + ".py", "exec", dont_inherit=True), module.__dict__)
 main = module.main

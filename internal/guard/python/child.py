@@ -22,7 +22,7 @@ from cloche_audit import Paths, audit_hook
 from cloche_imports import Policy, arm_imports, guarded_builtins, work_folder_hook
 from cloche_kernel import die_with_parent
 from cloche_refusal import SNIPPET, Ledger
-from cloche_verdict import Failure, refusal_behind, report
+from cloche_verdict import Failure, refusal_behind, report, unspeakable
 
 JOB = 3  # the descriptor of the job channel
 PACKET = 1 << 18  # above the largest packet that the channel carries
@@ -97,7 +97,7 @@ class Snippet:
         if tail is None:
             return None
         value = eval(tail, self.main.__dict__)
-        return None if value is None else repr(value)
+        return None if value is None else str.__str__(repr(value))  # exactly text, without code of the user's
 
 
 class LastThings:
@@ -185,14 +185,18 @@ class Run:
         head, _, code = packet.partition(b"\n")
         self.arm(loads(head))
         source = code.decode("utf-8")
-        end = self.attempt(source[1:] if source.startswith("\ufeff") else source)
+        source = source[1:] if source.startswith("\ufeff") else source
+        try:
+            end = self.attempt(source)
+        except BaseException as e:  # a trace function got in the way; one that raises is gone
+            end = self.ended(self.failed, e, source)
         self.finish()
         self.let_go()
-        for stream in (sys.stdout, sys.stderr, sys.__stdout__, sys.__stderr__):
+        for name in ("stdout", "stderr", "__stdout__", "__stderr__"):
             try:
-                stream.flush()
+                getattr(sys, name).flush()
             except BaseException:
-                pass  # a stream that the snippet closed or replaced
+                pass  # a stream that the snippet closed, replaced or deleted
         try:
             self.send(b"R", report(**end, refusals=self.ledger.count))
         except BaseException:  # the snippet closed the channel: let the exit status tell
@@ -204,12 +208,21 @@ class Run:
             try:
                 code = self.snippet.compile(source)
             except SyntaxError as e:
-                return self.failed("syntax_error", e, source)
+                return self.ended(self.failed, e, source, "syntax_error")
             return {"end": "completed", "exit_code": 0, "value": self.snippet.run(*code)}
         except SystemExit as e:
-            return self.exited(e)
+            return self.ended(self.exited, e)
         except BaseException as e:
-            return self.failed("exception", e, source)
+            return self.ended(self.failed, e, source)
+
+    def ended(self, tell, exc, *how):
+        """The words of the report on exc; also when the code of its own class gets in the way."""
+        try:
+            return tell(exc, *how)
+        except BaseException:
+            line, words = unspeakable(exc)
+            self.print_error(line)
+            return {"end": "exception", "exit_code": 1, "failure": words}
 
     def finish(self):
         """Wait for the user's threads and run what atexit holds, as the interpreter would."""
@@ -217,7 +230,7 @@ class Run:
             try:
                 step()
             except BaseException as e:
-                self.failed("exception", e, None)
+                self.ended(self.failed, e, None)
 
     def let_go(self):
         """Close what the snippet left open, as the interpreter would, so that its files are whole."""
@@ -239,7 +252,7 @@ class Run:
         rule = refusal_behind(exc) if status else None
         return {"end": "exit", "exit_code": status, "rule": rule}
 
-    def failed(self, end, exc, source):
+    def failed(self, exc, source, end="exception"):
         BALLAST.clear()
         rule = refusal_behind(exc)
         failure = Failure(exc, source, self.ledger.foreign)
@@ -253,9 +266,9 @@ class Run:
         return {"end": end, "exit_code": 1, "failure": failure.words(), "rule": rule}
 
     def print_error(self, text):
-        for stream in (sys.stderr, sys.__stderr__):
+        for name in ("stderr", "__stderr__"):
             try:
-                stream.write(text)
+                getattr(sys, name).write(text)
                 return
             except BaseException:
                 continue
@@ -317,7 +330,10 @@ def live(config, wall, fence, fds, template):
     warm_up(run, poller)
     packet = os.read(JOB, PACKET)
     if packet:
-        run.job(packet)
+        try:
+            run.job(packet)
+        except BaseException:  # whatever the snippet bent: no frame of ours is its business
+            os._exit(1)
         while True:
             time.sleep(3600)  # the parent takes its measurements, then kills
     os._exit(0)

@@ -15,7 +15,10 @@ from cloche_refusal import RULE, SNIPPET, DeniedImport, DeniedOperation, clip, p
 VALUE, MESSAGE, TRACEBACK, TYPE = 4000, 2000, 8000, 200  # characters
 DISK_ERRORS = (errno.EFBIG, errno.ENOSPC, errno.EDQUOT)
 
+HIDDEN = "<the exception cannot be shown>"
+
 _Traceback = types.TracebackType
+_own_name = type.__dict__["__name__"].__get__  # past whatever a metaclass does
 _format = traceback.TracebackException
 _lines = linecache.cache
 
@@ -96,7 +99,7 @@ class Failure:
         try:
             return "".join(_format(type(self._exc), self._exc, self._exc.__traceback__, compact=True).format())
         except BaseException:  # an exception whose own code fails must not hide what happened
-            return f"{self._name()}: <the exception cannot be shown>\n"
+            return f"{self._name()}: {HIDDEN}\n"
 
     def _name(self):
         try:
@@ -119,6 +122,13 @@ class Failure:
         return '{"type":%s,"message":%s,"line":%s,"traceback":%s}' % (
             _text(self._name(), TYPE), _text(self._message(), MESSAGE),
             self._line if type(self._line) is int else "null", _text(self.traceback, TRACEBACK))
+
+
+def unspeakable(exc):
+    """A line for stderr and the words of the report for an exception that the code of its class hides."""
+    line = f"{str.__str__(_own_name(type(exc)))}: {HIDDEN}\n"
+    return line, ('{"type":%s,"message":%s,"line":null,"traceback":%s}' % (
+        _text(line.partition(":")[0], TYPE), quote(HIDDEN), _text(line, TRACEBACK)), False, False)
 
 
 def report(end, exit_code, value=None, failure=("null", False, False), rule=None, refusals=0):

@@ -18,6 +18,7 @@ var (
 	inFlight   = describe("executions_in_flight", "Runs that have a slot in this process.")
 	waiting    = describe("executions_waiting", "Requests in this process's waiting room.")
 	refused    = describe("executions_refused_total", "Requests that got no slot in time since this process started.")
+	invalid    = describe("requests_invalid_total", "Requests refused for what they were since this process started; never counted as runs.")
 	queueWait  = describe("queue_wait_seconds_total", "Time that admitted runs waited for a slot since this process started.")
 )
 
@@ -33,7 +34,7 @@ type collector struct {
 
 // Describe lists the families.
 func (c collector) Describe(out chan<- *prometheus.Desc) {
-	for _, d := range []*prometheus.Desc{executions, demo, duration, inFlight, waiting, refused, queueWait} {
+	for _, d := range []*prometheus.Desc{executions, demo, duration, inFlight, waiting, refused, invalid, queueWait} {
 		out <- d
 	}
 }
@@ -48,6 +49,7 @@ func (c collector) Collect(out chan<- prometheus.Metric) {
 	out <- gauge(inFlight, c.load.InFlight)
 	out <- gauge(waiting, c.load.Waiting)
 	out <- counter(refused, float64(c.load.Refused))
+	out <- counter(invalid, float64(c.load.Invalid))
 	out <- counter(queueWait, c.load.QueueWait.Seconds())
 }
 

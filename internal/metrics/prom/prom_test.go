@@ -91,7 +91,7 @@ func TestSeriesAreConstant(t *testing.T) {
 
 func TestValues(t *testing.T) {
 	s := snapshot(t, filled(t, 130))
-	_, families := scrape(t, s, metrics.Load{InFlight: 2, Waiting: 1, Refused: 7, QueueWait: 1500 * time.Millisecond})
+	_, families := scrape(t, s, metrics.Load{InFlight: 2, Waiting: 1, Refused: 7, Invalid: 4, QueueWait: 1500 * time.Millisecond})
 	runs := families["cloche_executions_total"].GetMetric()
 	if len(runs) != len(snippet.Reasons()) {
 		t.Errorf("%d series of runs, want one for each reason", len(runs))
@@ -116,6 +116,7 @@ func TestValues(t *testing.T) {
 		"cloche_executions_in_flight":     2,
 		"cloche_executions_waiting":       1,
 		"cloche_executions_refused_total": 7,
+		"cloche_requests_invalid_total":   4,
 		"cloche_queue_wait_seconds_total": 1.5,
 	} {
 		m := families[name].GetMetric()[0]
