@@ -26,12 +26,17 @@ end() {
 	wait "$1" 2>/dev/null || true
 }
 
+# cleanup STATUS: give everything back; after a fault, say what the server had to say.
 cleanup() {
+	if (($1 != 0)) && [[ -s $dir/log ]]; then
+		echo "The server's last warnings:" >&2
+		grep -v '"level":"INFO"' "$dir/log" | tail -n 20 >&2 || true
+	fi
 	end "$server"
 	end "$canary"
 	rm -rf "$dir" ${made:+"$made"}
 }
-trap cleanup EXIT
+trap 'cleanup $?' EXIT
 trap 'exit 130' INT TERM
 
 # await FILE PID WHAT: wait for the first line of FILE while PID lives.
@@ -84,11 +89,7 @@ install -m 0755 "$binary" "$dir/cloche"
 cd "$dir" # not a folder that the server's user may be unable to see
 
 lay_canaries
-start_server || { cat "$dir/log" >&2; exit 1; }
+start_server
 url=$(awk '{ print $NF; exit }' "$dir/ready")
-if ! python3 "$cases/run.py" --url "$url" --pid "$server" --work "$dir/home/work" --only "$only"; then
-	echo "The server's last warnings:" >&2
-	grep -v '"level":"INFO"' "$dir/log" | tail -n 20 >&2 || true
-	exit 1
-fi
+python3 "$cases/run.py" --url "$url" --pid "$server" --work "$dir/home/work" --only "$only"
 stop_server

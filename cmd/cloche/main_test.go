@@ -30,7 +30,9 @@ func TestScripts(t *testing.T) {
 		RequireExplicitExec: true,
 		RequireUniqueNames:  true,
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
+			"event":  logEvent,
 			"listen": listenFor,
+			"server": startScriptServer,
 			"status": status,
 		},
 	})

@@ -40,17 +40,18 @@ type runFlags struct {
 	stdin   string   // a file, "-", or "" for none
 	files   []string // path[=local]
 	json    bool
+	remote  string // a server that runs it; "" for here
 }
 
 func newRun() *cobra.Command {
 	settings, flags := config.ForRun(), &runFlags{}
 	cmd := &cobra.Command{
 		Use:   runName + " FILE|-",
-		Short: "Run one snippet here, without a server",
-		Long: "Run one snippet here, without a server. FILE is Python source, - reads it from\n" +
-			"standard input. What the snippet prints goes to standard output and standard error,\n" +
-			"cut like a server's answer; a last line on standard error says why it did not end\n" +
-			"well. Nothing is recorded.\n\n" +
+		Short: "Run one snippet, here or on a server",
+		Long: "Run one snippet: here, without a server, or with --remote on one. FILE is Python\n" +
+			"source, - reads it from standard input. What the snippet prints goes to standard\n" +
+			"output and standard error, cut like a server's answer; a last line on standard error\n" +
+			"says why it did not end well. A run here is not recorded.\n\n" +
 			"Exit status:\n" +
 			"  0      OK\n" +
 			"  1-255  ERROR: the snippet's own exit status; 1 if it has none\n" +
@@ -69,6 +70,7 @@ func newRun() *cobra.Command {
 	f.StringVar(&flags.stdin, "stdin", "", "`file` for the snippet's standard input, - for ours; none if not named")
 	f.StringArrayVar(&flags.files, "file", nil, "`path[=local]`: a file for the work folder, and where it lies here; may be repeated")
 	f.BoolVar(&flags.json, "json", false, "print the whole verdict as JSON instead")
+	f.StringVar(&flags.remote, "remote", "", remoteUsage)
 	return cmd
 }
 
@@ -80,9 +82,9 @@ func oneFile(cmd *cobra.Command, args []string) error {
 }
 
 func run(cmd *cobra.Command, settings *config.Loader, flags *runFlags, file string) error {
-	cfg, err := settings.Load()
+	runner, err := flags.runner(cmd, settings)
 	if err != nil {
-		return usageError{err}
+		return err
 	}
 	request, err := flags.request(file, cmd.InOrStdin())
 	if err != nil {
@@ -90,9 +92,11 @@ func run(cmd *cobra.Command, settings *config.Loader, flags *runFlags, file stri
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
 	defer stop()
-	result, err := runOnce(ctx, cfg, request, cmd.ErrOrStderr())
+	erase := progress(cmd.ErrOrStderr(), "running")
+	result, err := runner(ctx, request)
+	erase()
 	if ctx.Err() != nil {
-		return statusError{errors.New("interrupted"), exitSignal + int(syscall.SIGINT)}
+		return errInterrupted
 	}
 	if err != nil {
 		return err
@@ -104,6 +108,29 @@ func run(cmd *cobra.Command, settings *config.Loader, flags *runFlags, file stri
 		return statusError{status: status}
 	}
 	return nil
+}
+
+var errInterrupted = statusError{errors.New("interrupted"), exitSignal + int(syscall.SIGINT)}
+
+// runner is who runs the request: a server, or a sandbox of its own.
+func (f *runFlags) runner(cmd *cobra.Command, settings *config.Loader) (func(context.Context, snippet.Request) (snippet.Result, error), error) {
+	if f.remote != "" {
+		if err := onlyHere(cmd, "timeout", "stdin", "file", "json"); err != nil {
+			return nil, err
+		}
+		server, err := newRemote(f.remote)
+		if err != nil {
+			return nil, err
+		}
+		return server.Run, nil
+	}
+	cfg, err := settings.Load()
+	if err != nil {
+		return nil, usageError{err}
+	}
+	return func(ctx context.Context, request snippet.Request) (snippet.Result, error) {
+		return runOnce(ctx, cfg, request, cmd.ErrOrStderr())
+	}, nil
 }
 
 // runOnce runs the request in a sandbox of its own.
@@ -190,16 +217,20 @@ func read(name string, in io.Reader, most int64) ([]byte, error) {
 
 func show(r snippet.Result, whole bool, out, errOut io.Writer) error {
 	if whole {
-		e := json.NewEncoder(out)
-		e.SetEscapeHTML(false)
-		e.SetIndent("", "  ")
-		return e.Encode(r)
+		return writeJSON(out, r)
 	}
 	if _, err := io.WriteString(out, r.Stdout); err != nil {
 		return err
 	}
 	_, err := io.WriteString(errOut, r.Stderr+lastLine(r))
 	return err
+}
+
+func writeJSON(out io.Writer, v any) error {
+	e := json.NewEncoder(out)
+	e.SetEscapeHTML(false)
+	e.SetIndent("", "  ")
+	return e.Encode(v)
 }
 
 // lastLine says why a snippet did not end well; "" if it did.

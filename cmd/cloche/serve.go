@@ -101,7 +101,7 @@ func newHandler(cfg config.Config, box *sandbox.Sandbox, store *sqlite.Store, lo
 		Concurrency: cfg.Concurrency, Queue: queue(cfg), Wait: cfg.Wait, Log: log,
 	})
 	return api.New(api.Config{
-		Service: svc, Policy: policy, Runtime: box.Runtime, Version: buildVersion(),
+		Service: svc, Reader: store, Policy: policy, Runtime: box.Runtime, Version: buildVersion(),
 		AllowedHosts: allowedHosts(cfg), Log: log,
 	})
 }

@@ -16,9 +16,9 @@ func TestNegotiate(t *testing.T) {
 		"nonsense;;;":     jsonType,
 		",,":              jsonType,
 
-		"text/plain":                                   textType,
-		"Text/Plain; version=0.0.4; charset=utf-8":     textType,
-		"text/*":                                       textType,
+		"text/plain": textType,
+		"Text/Plain; version=0.0.4; charset=utf-8": textType,
+		"text/*": textType,
 		"application/openmetrics-text; version=1.0.0":  openMetricsType,
 		"text/plain;q=0.5,*/*;q=0.1":                   textType,
 		"text/plain;q=0.1,application/json;q=0.2":      jsonType,
@@ -27,7 +27,7 @@ func TestNegotiate(t *testing.T) {
 		"text/plain, */*":                              textType, // equally wanted, named more closely
 		"text/plain;q=0, */*":                          jsonType,
 		"application/json;q=0":                         jsonType,
-		"application/json;q=0, */*;q=0.1":              openMetricsType,
+		"application/json;q=0, */*;q=0.1":              textType,
 		"text/plain;q=2, application/json;q=0.1":       jsonType, // no quality at all
 		"text/plain;q=NaN, application/json;q=0.1":     jsonType,
 		"text/plain;version=9;q=0.1, text/plain;q=0.9": textType,

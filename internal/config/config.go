@@ -12,6 +12,7 @@ import (
 	"net/netip"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -59,6 +60,14 @@ func ForServer() *Loader {
 // happen to be set do not concern it: their fields keep the defaults.
 func ForRun() *Loader {
 	return &Loader{settings: sandboxSettings()}
+}
+
+// ForRecords reads where the records are, for a command that works on them
+// without a server.
+func ForRecords() *Loader {
+	isData := func(s setting) bool { return s.flag == "data" }
+	all := serverSettings()
+	return &Loader{settings: all[slices.IndexFunc(all, isData):][:1]}
 }
 
 // Bind adds the settings to fs as flags. Without Bind only the environment counts.

@@ -39,6 +39,11 @@ func argumentForms() []entry {
 		// in the same call, so the options are listed.
 		where("getsockopt", form(is(1, unix.SOL_SOCKET),
 			is(2, unix.SO_TYPE, unix.SO_PROTOCOL, unix.SO_DOMAIN, unix.SO_ERROR))),
+		// The clocks by name. A negative one is the processor time of a
+		// process or thread, of any that there is (clock_getcpuclockid(3)).
+		where("clock_gettime", form(within(0, 15))),
+		where("clock_getres", form(within(0, 15))),
+		where("clock_nanosleep", form(within(0, 15))),
 		// O_EXCL would make a notification queue (pipe(2), O_NOTIFICATION_PIPE).
 		where("pipe2", form(within(1, unix.O_CLOEXEC|unix.O_NONBLOCK))),
 	}

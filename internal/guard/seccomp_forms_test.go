@@ -106,6 +106,13 @@ var formCases = []struct {
 	{"getsockopt", a(3, unix.SOL_SOCKET, unix.SO_PEERCRED), refused, refused},
 	{"getsockopt", a(3, unix.SOL_SOCKET, unix.SO_PEERPIDFD), refused, refused},
 	{"getsockopt", a(3, unix.SOL_TCP, unix.SO_TYPE), refused, refused},
+	{"clock_gettime", a(unix.CLOCK_THREAD_CPUTIME_ID), allowed, allowed},
+	{"clock_gettime", a(0xfffffff2), refused, refused}, // the processor time of process 1
+	{"clock_gettime", a(^uint64(13)), refused, refused},
+	{"clock_getres", a(unix.CLOCK_TAI), allowed, allowed},
+	{"clock_getres", a(0xfffffff2), refused, refused},
+	{"clock_nanosleep", a(unix.CLOCK_MONOTONIC), allowed, allowed},
+	{"clock_nanosleep", a(0xfffffff2), refused, refused},
 	{"pipe2", a(0, unix.O_CLOEXEC|unix.O_NONBLOCK), allowed, allowed},
 	{"pipe2", a(0, unix.O_EXCL), refused, refused},
 

@@ -45,7 +45,7 @@ func harmless() []entry {
 		"epoll_create", "epoll_create1", "epoll_ctl", "epoll_wait", "epoll_pwait", "epoll_pwait2",
 		"rt_sigaction", "rt_sigprocmask", "rt_sigreturn", "rt_sigpending", "rt_sigtimedwait", "sigaltstack",
 		"setitimer", "getitimer", "alarm", "pause", "restart_syscall",
-		"clock_gettime", "clock_getres", "clock_nanosleep", "gettimeofday", "time", "times", "nanosleep",
+		"gettimeofday", "time", "times", "nanosleep",
 		"getrusage", "getrlimit", "getpid", "gettid", "getppid", "getpgid", "getpgrp", "getsid",
 		"getuid", "geteuid", "getgid", "getegid", "getgroups", "getresuid", "getresgid",
 		"uname", "sysinfo", "getrandom", "exit", "exit_group", "recvfrom", "getsockname")

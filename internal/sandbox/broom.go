@@ -4,10 +4,10 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
+	"io/fs"
 	"log/slog"
 	"os"
 	"path/filepath"
-	"strconv"
 	"sync"
 	"time"
 
@@ -23,7 +23,7 @@ func openBase(parent string) (string, *os.File, error) {
 	if parent == "" {
 		parent = os.TempDir()
 	}
-	removeStaleBases(parent)
+	removeStaleBases(parent, youngBase)
 	// The guard compares paths as text, so this one must have no link in it.
 	parent, err := filepath.EvalSymlinks(parent)
 	if err == nil {
@@ -78,21 +78,21 @@ func lockBase(base string) (*os.File, error) {
 // youngBase is how long a base has to get its lock.
 const youngBase = 10 * time.Second
 
-func removeStaleBases(parent string) {
+func removeStaleBases(parent string, young time.Duration) {
 	bases, _ := filepath.Glob(filepath.Join(parent, basePrefix+"*"))
 	for _, base := range bases {
 		var st unix.Stat_t
 		if unix.Lstat(base, &st) != nil || int(st.Uid) != os.Geteuid() || st.Mode&unix.S_IFMT != unix.S_IFDIR {
 			continue
 		}
-		if time.Since(time.Unix(st.Ctim.Unix())) < youngBase {
+		if time.Since(time.Unix(st.Ctim.Unix())) < young {
 			continue // its server may not have locked it yet
 		}
 		lock, err := lockBase(base)
 		if err != nil {
 			continue // in use
 		}
-		_ = removeTree(base)
+		_, _ = removeTrees([]string{base})
 		_ = lock.Close()
 	}
 }
@@ -101,7 +101,9 @@ func removeStaleBases(parent string) {
 type broom struct {
 	log   *slog.Logger
 	tasks sync.WaitGroup
-	heavy sync.Mutex // large folders are removed one at a time
+
+	heavy sync.Mutex // folders are removed one at a time
+	left  []string   // folders that could not be removed yet
 }
 
 func newBroom(log *slog.Logger) *broom { return &broom{log: log} }
@@ -112,46 +114,40 @@ func (b *broom) sweep(task func()) { b.tasks.Go(task) }
 // wait returns when every task is done.
 func (b *broom) wait() { b.tasks.Wait() }
 
-// remove deletes a run's folder.
+// remove deletes a run's folder, and those that could not be deleted before: a
+// machine without a descriptor or an inode left gets some back.
 func (b *broom) remove(dir string) {
 	if dir == "" {
 		return
 	}
 	b.heavy.Lock()
 	defer b.heavy.Unlock()
-	if err := removeTree(dir); err != nil {
+	left, err := removeTrees(append(b.left, dir))
+	if b.left = left; err != nil {
 		b.log.Error("remove run folder", "error", err.Error())
 	}
 }
 
-// removeTree deletes a folder of any depth with two descriptors: a folder inside
-// is first moved up beside its parent, so no path and no chain of descriptors
-// grows with the depth (os.RemoveAll holds one descriptor for each level).
-func removeTree(root string) error {
-	pit := root + ".pit"
-	if err := os.Mkdir(pit, 0o700); err != nil && !errors.Is(err, os.ErrExist) {
-		return err
-	}
-	todo, moved := []string{root}, 0
+// removeTrees deletes folders of any depth with one descriptor: a folder inside
+// is first moved up beside the one it is in, so no path and no chain of
+// descriptors grows with the depth (os.RemoveAll holds one descriptor for each
+// level). It goes on after an error, and returns what is left then. What is gone
+// already is no error.
+func removeTrees(todo []string) (left []string, err error) {
 	for len(todo) > 0 {
 		dir := todo[len(todo)-1]
-		todo = todo[:len(todo)-1]
-		inside, err := emptyFolder(dir, func(name string) (string, error) {
-			moved++
-			to := filepath.Join(pit, strconv.Itoa(moved))
-			return to, os.Rename(filepath.Join(dir, name), to)
-		})
-		if err != nil {
-			return err
+		inside, fault := emptyFolder(dir)
+		todo = append(todo[:len(todo)-1], inside...)
+		if fault != nil && !errors.Is(fault, fs.ErrNotExist) {
+			left, err = append(left, dir), errors.Join(err, fault)
 		}
-		todo = append(todo, inside...)
 	}
-	return os.Remove(pit)
+	return left, err
 }
 
 // emptyFolder deletes dir after it has deleted its files and moved its folders
 // away; it returns where they are now.
-func emptyFolder(dir string, move func(name string) (string, error)) ([]string, error) {
+func emptyFolder(dir string) (moved []string, err error) {
 	if err := os.Chmod(dir, 0o700); err != nil { // the child may have taken our rights
 		return nil, err
 	}
@@ -160,25 +156,37 @@ func emptyFolder(dir string, move func(name string) (string, error)) ([]string, 
 		return nil, err
 	}
 	defer folder.Close()
-	var inside []string
 	for {
 		names, _ := folder.Readdirnames(1024)
 		if len(names) == 0 {
-			return inside, os.Remove(dir)
+			return moved, os.Remove(dir)
 		}
 		for _, name := range names {
-			path := filepath.Join(dir, name)
-			err := unix.Unlink(path)
-			if err == unix.EISDIR || err == unix.EPERM {
-				_ = os.Chmod(path, 0o700) // a folder can be moved only by who may write it
-				var to string
-				if to, err = move(name); err == nil {
-					inside = append(inside, to)
-				}
+			to, err := removeEntry(dir, name)
+			if err != nil {
+				return moved, err
 			}
-			if err != nil && err != unix.ENOENT {
-				return inside, err
+			if to != "" {
+				moved = append(moved, to)
 			}
 		}
 	}
+}
+
+// removeEntry deletes a file, or moves a folder beside dir and returns its new
+// place. The name is one that a later server finds if this one is killed.
+func removeEntry(dir, name string) (moved string, err error) {
+	path := filepath.Join(dir, name)
+	err = unix.Unlink(path)
+	if err != unix.EISDIR && err != unix.EPERM {
+		if err == unix.ENOENT {
+			err = nil
+		}
+		return "", err
+	}
+	if err := os.Chmod(path, 0o700); err != nil { // a folder can be moved only by who may write it
+		return "", err
+	}
+	moved = filepath.Join(filepath.Dir(dir), basePrefix+"old-"+rand.Text())
+	return moved, os.Rename(path, moved)
 }

@@ -75,13 +75,25 @@ type census struct {
 // after any number of runs, and returns what there is then.
 func (s *Sandbox) settled(t testing.TB, workers int) census {
 	t.Helper()
-	var c census
+	return s.await(t, func(c census) bool { return c.children == workers && c.folders == workers })
+}
+
+// backTo waits until nothing is there that was not there before.
+func (s *Sandbox) backTo(t testing.TB, before census) {
+	t.Helper()
+	s.await(t, func(c census) bool {
+		return c.children == before.children && c.folders == before.folders && c.zombies <= before.zombies && c.fds <= before.fds
+	})
+}
+
+func (s *Sandbox) await(t testing.TB, rest func(census) bool) (c census) {
+	t.Helper()
 	for end := time.Now().Add(20 * time.Second); time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
-		if c = s.count(t); c.children == workers && c.folders == workers {
+		if c = s.count(t); rest(c) {
 			return c
 		}
 	}
-	t.Fatalf("the sandbox did not come to rest with %d waiting children: %+v", workers, c)
+	t.Fatalf("the sandbox did not come to rest: %+v", c)
 	return c
 }
 

@@ -45,10 +45,7 @@ func TestTemplateKilled(t *testing.T) {
 			t.Errorf("the next run: %s (%s)", r.Outcome, r.Reason)
 		}
 	}
-	after := s.settled(t, quiet.Workers)
-	if after.fds > before.fds || after.zombies > before.zombies {
-		t.Errorf("before %+v, after %+v", before, after)
-	}
+	s.backTo(t, before)
 }
 
 // awaitMarker waits until a run has made a file of this name.
@@ -88,10 +85,7 @@ func TestNothingIsLeft(t *testing.T) {
 	for range 3 {
 		run()
 	}
-	after := s.settled(t, fixtureWorkers)
-	if after.fds > before.fds || after.zombies > before.zombies {
-		t.Errorf("before %+v, after %+v", before, after)
-	}
+	s.backTo(t, before)
 }
 
 // The hashes of text are one template's secret: its children share them, no other

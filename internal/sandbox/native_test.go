@@ -70,7 +70,7 @@ func compileNative(t *testing.T) []byte {
 // Native code in the work folder is refused by the guard and, where the guard is
 // passed, can start nothing.
 func TestNativeModule(t *testing.T) {
-	binary := compileNative(t)
+	binary, started := compileNative(t), 0
 	const write = "import pathlib\npathlib.Path('speed.so').write_bytes(pathlib.Path('data').read_bytes())\n"
 	for _, c := range []struct{ name, file, code string }{
 		{"plain name", "speed.so", "import speed"},
@@ -96,18 +96,13 @@ func TestNativeModule(t *testing.T) {
 				return // nothing but the guard stands here
 			}
 			r = bare.run(t, j)
+			started += strings.Count(r.Stdout, "native code made")
 			if strings.Contains(r.Stdout, "56-shell") || strings.Contains(r.Stdout, "native code") && !strings.Contains(r.Stdout, "made 0 processes") {
 				t.Errorf("without the guard: %s (%s), stdout %q", r.Outcome, r.Reason, r.Stdout)
 			}
 		})
 	}
-	t.Run("runs without the guard", func(t *testing.T) {
-		// Or the test above would hold for a module that does nothing.
-		j := job("import speed")
-		j.Request.Files = []snippet.File{{Path: "speed.so", Content: binary}}
-		unguarded.withFiles(t)
-		if r := unguarded.get(t).run(t, j); !strings.Contains(r.Stdout, "native code made") && unguarded.get(t).layers.seccomp {
-			t.Errorf("%s (%s), stdout %q, stderr %q", r.Outcome, r.Reason, r.Stdout, r.Stderr)
-		}
-	})
+	if started == 0 && unguarded.get(t).layers.seccomp {
+		t.Error("the module never ran, so nothing was tried")
+	}
 }

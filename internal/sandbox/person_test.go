@@ -16,7 +16,7 @@ type person struct {
 }
 
 // otherUID is an ordinary user for tests that root runs: nobody's, like ownUID.
-const otherUID = ownUID + 1
+const otherUID = 59751
 
 // persons are those that this process can be: root can be anybody.
 func persons() []person {
@@ -53,7 +53,7 @@ func (p person) command(t *testing.T, env ...string) *exec.Cmd {
 	t.Helper()
 	dir := p.folder(t)
 	program := filepath.Join(dir, "test")
-	copyFile(t, program)
+	copySelf(t, program)
 	cmd := exec.Command(program, "-test.run=^"+t.Name()+"$", "-test.count=1")
 	cmd.Dir = dir
 	cmd.Env = append(os.Environ(), append(env, "TMPDIR="+dir, "HOME="+dir)...)
@@ -69,8 +69,12 @@ func (p person) become(cmd *exec.Cmd) {
 	}
 }
 
-func copyFile(t *testing.T, to string) {
+// copySelf copies this program. No process may be forked meanwhile: it would
+// hold the copy open for writing, which keeps it from being run (execve(2), ETXTBSY).
+func copySelf(t *testing.T, to string) {
 	t.Helper()
+	syscall.ForkLock.RLock()
+	defer syscall.ForkLock.RUnlock()
 	from, err := os.Open("/proc/self/exe")
 	if err != nil {
 		t.Fatal(err)

@@ -207,9 +207,11 @@ func (s *Sandbox) keep(t *template) {
 		case s.current <- t:
 		case <-s.stop:
 			t.kill()
+			s.broom.sweep(t.reapOrphans)
 			return
 		case <-t.done:
 			s.log.Error("template interpreter died; starting another")
+			s.broom.sweep(t.reapOrphans)
 			for t = s.restart(); t == nil; t = s.restart() {
 				if !s.rest(rest) {
 					return
@@ -382,5 +384,6 @@ func (s *Sandbox) Close() error {
 	close(s.stop)
 	s.workers.Wait()
 	s.broom.wait()
-	return errors.Join(removeTree(s.base), s.lock.Close())
+	_, err := removeTrees([]string{s.base})
+	return errors.Join(err, s.lock.Close())
 }

@@ -191,7 +191,7 @@ func (s *Sandbox) emptyTemporary() {
 			path := filepath.Join(folder, name.Name())
 			if !slices.Contains(had, name.Name()) && path != s.base && ownedBy(path, s.layers.identity.uid) {
 				_ = os.Remove(path)
-				_ = removeTree(path)
+				_, _ = removeTrees([]string{path})
 			}
 		}
 	}

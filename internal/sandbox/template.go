@@ -255,6 +255,21 @@ func (t *template) kill() {
 	<-t.done
 }
 
+// reapOrphans ends the children that came to us when the template died, and takes
+// their end. Whoever knows a child does that too; nobody knows one that was being
+// born. They are told by their session, which the template made.
+func (t *template) reapOrphans() {
+	for _, p := range processes() {
+		if p.parent != os.Getpid() {
+			continue
+		}
+		if session, err := unix.Getsid(p.pid); err == nil && session == t.cmd.Process.Pid {
+			_ = unix.Kill(p.pid, unix.SIGKILL)
+			_, _ = unix.Wait4(p.pid, nil, 0, nil)
+		}
+	}
+}
+
 // alive reports whether the template can still fork.
 func (t *template) alive() bool {
 	select {

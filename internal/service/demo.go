@@ -46,6 +46,9 @@ func (s *Service) Demo(ctx context.Context, caller Caller) (DemoReport, error) {
 	}
 	began := time.Now()
 	defer func() { s.gate.leave(time.Since(began)) }()
+	if err := s.fits(ctx, DemoTime); err != nil {
+		return DemoReport{}, err
+	}
 	ctx, cancel := context.WithTimeoutCause(ctx, DemoTime, ErrDemoTime)
 	defer cancel()
 
@@ -72,6 +75,9 @@ func (s *Service) show(ctx context.Context, c DemoCase, caller Caller, queued ti
 		return snippet.Result{}, err
 	}
 	r.queued = queued
+	if caller.Occasion.ID != "" {
+		r.job.ID = caller.Occasion.run(c.Name)
+	}
 	if err := s.work(ctx, r); err != nil {
 		return snippet.Result{}, err
 	}

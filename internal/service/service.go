@@ -7,6 +7,7 @@ import (
 	"context"
 	"crypto/rand"
 	"errors"
+	"fmt"
 	"log/slog"
 	"runtime"
 	"time"
@@ -48,6 +49,7 @@ type Config struct {
 	Concurrency int            // runs at a time; zero: DefaultConcurrency
 	Queue       int            // places in the waiting room; zero: DefaultQueue, negative: none
 	Wait        time.Duration  // longest wait for a slot; zero: DefaultWait
+	Reserve     time.Duration  // what a run needs beyond its timeout before its context ends; zero: no run is refused for want of time
 	Log         *slog.Logger   // nil: nothing is logged
 }
 
@@ -56,6 +58,8 @@ type Caller struct {
 	RequestID string // the caller's own name of the request, validated; may be empty
 	Tenant    string // empty: "default"
 	Demo      bool   // a run of the demo set
+
+	Occasion Occasion // of a demo that may be asked for twice and must count once
 }
 
 // Service runs snippets. It is safe for concurrent use.
@@ -126,6 +130,7 @@ func (s *Service) prepare(req snippet.Request, caller Caller) (*run, error) {
 	}
 	return newRun(snippet.Job{
 		ID:      ulid.MustNew(ulid.Now(), rand.Reader).String(),
+		Tenant:  caller.Tenant,
 		Request: req,
 		Limits:  s.config.Limits,
 		Policy:  s.config.Policy,
@@ -141,7 +146,20 @@ func (s *Service) execute(ctx context.Context, r *run) error {
 	began := time.Now()
 	defer func() { s.gate.leave(time.Since(began)) }()
 	r.queued = queued
+	if err := s.fits(ctx, r.job.Request.Timeout); err != nil {
+		return err
+	}
 	return s.work(ctx, r)
+}
+
+// fits refuses work that may end after its context does. It is never cut short
+// instead: nobody could tell such a run from one that met its own deadline.
+func (s *Service) fits(ctx context.Context, timeout time.Duration) error {
+	end, bounded := ctx.Deadline()
+	if left := time.Until(end); s.config.Reserve > 0 && bounded && left < timeout+s.config.Reserve {
+		return fmt.Errorf("%w: %v are left for a run of up to %v", snippet.ErrUnavailable, left.Round(time.Millisecond), timeout)
+	}
+	return nil
 }
 
 // work needs a slot. Its error means that nothing ran.
@@ -152,7 +170,7 @@ func (s *Service) work(ctx context.Context, r *run) (err error) {
 	switch {
 	case errors.Is(err, snippet.ErrUnavailable) || errors.As(err, &fields):
 		return err
-	case err != nil && ctx.Err() != nil:
+	case ctx.Err() != nil && errors.Is(err, ctx.Err()):
 		return ctx.Err() // it left before its job was handed over; later it would be Abandoned
 	}
 	r.settle(err, time.Since(began))

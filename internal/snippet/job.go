@@ -51,6 +51,7 @@ func DefaultLimits() Limits {
 // Job is a validated Request with everything that a runner needs to run it once.
 type Job struct {
 	ID      string // the run's ULID
+	Tenant  string // for whom it runs; where tenants are kept apart, each has runners of its own
 	Request Request
 	Limits  Limits
 	Policy  Policy

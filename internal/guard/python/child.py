@@ -20,7 +20,7 @@ from json import loads
 
 from cloche_audit import Paths, audit_hook
 from cloche_imports import Policy, arm_imports, guarded_builtins, work_folder_hook
-from cloche_kernel import die_with_parent
+from cloche_kernel import close_to_others, die_with_parent
 from cloche_refusal import SNIPPET, Ledger
 from cloche_verdict import Failure, refusal_behind, report, unspeakable
 
@@ -41,6 +41,7 @@ def confine(config, wall, fence, folders, template):
         wall.close_behind(folders)
     os.closerange(JOB + 1, 1 << 20)
     if fence is not None:
+        close_to_others()  # without a filter the snippet could take this back
         fence.install("seccomp child filter")
 
 

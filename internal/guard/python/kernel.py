@@ -10,6 +10,7 @@ import os
 import struct
 
 PR_SET_PDEATHSIG = 1
+PR_SET_DUMPABLE = 4
 SECCOMP_SET_MODE_FILTER = 1
 SECCOMP_FILTER_FLAG_SPEC_ALLOW = 1 << 2  # linux/seccomp.h; spares the mitigations of kernels before 5.16
 LANDLOCK_RULE_PATH_BENEATH = 1
@@ -47,6 +48,11 @@ def die_with_parent(parent, prctl):
         _must("prctl PDEATHSIG", _libc.prctl(PR_SET_PDEATHSIG, _long(SIGKILL), _long(0), _long(0), _long(0)))
     if os.getppid() != parent:
         raise Step("parent check", 3)
+
+
+def close_to_others():
+    """Let no process of the same user look in: at memory, and at what /proc shows by name (PR_SET_DUMPABLE, prctl(2))."""
+    _must("prctl DUMPABLE", _libc.prctl(PR_SET_DUMPABLE, _long(0), _long(0), _long(0), _long(0)))
 
 
 class Filter:

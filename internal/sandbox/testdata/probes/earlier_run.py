@@ -12,7 +12,7 @@ with attempt("found a text of an earlier run"):
     while not found and libc.mincore(ctypes.c_void_p(at - 0x10000), ctypes.c_size_t(0x10000), seen) == 0:
         at -= 0x10000
         found = wanted in ctypes.string_at(at, 0x10000 + 64 if at + 0x10000 < end else 0x10000)
-    if end - at < 1 << 20:
+    if not found and end - at < 1 << 20:
         raise OSError(errno.EFAULT, "no heap to search")
     if not found:
         raise Refused("not found")

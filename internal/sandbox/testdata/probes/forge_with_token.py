@@ -1,6 +1,10 @@
 # Finds the token in its own memory and writes a verdict with it.
 # kind: channel
-# holds: all, landlock1, landlock2, mounts, nolandlock, noseccomp, neither
+# passes: all, landlock1, landlock2, mounts, nolandlock, noseccomp, neither
+# why: A run can always lie about itself: it shares memory with what reports.
+#   The server believes it about how the snippet ended, its value and its
+#   error, and about no other run; time, memory, signals, output and files are
+#   seen from outside.
 # unconfined: held (there is no verdict to forge)
 
 import time

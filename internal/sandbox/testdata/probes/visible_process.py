@@ -1,6 +1,8 @@
 # Learns whether a process with a given number exists (getsid).
 # kind: visible
-# holds: all, landlock1, landlock2, mounts, nolandlock, noseccomp, neither
+# passes: all, landlock1, landlock2, mounts, nolandlock, noseccomp, neither
+# why: Calls that ask for the session of a process stay open. They tell that
+#   it exists.
 # unconfined: passed
 
 with attempt("another run exists"):

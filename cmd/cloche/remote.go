@@ -1,0 +1,177 @@
+//go:build linux
+
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"cloche/internal/metrics"
+	"cloche/internal/service"
+	"cloche/internal/snippet"
+)
+
+// Bounds on what a server may do to its caller.
+const (
+	answerBytes = 64 << 20        // far more than the largest verdict
+	callTime    = 6 * time.Minute // the longest wait for a slot, and the longest run
+)
+
+const remoteUsage = "`URL` of a server to ask instead, such as http://127.0.0.1:8080"
+
+// remote is a Cloche server, asked over HTTP.
+type remote struct {
+	base   string
+	client *http.Client
+}
+
+func newRemote(text string) (*remote, error) {
+	u, err := url.Parse(text)
+	if err != nil || (u.Scheme != "http" && u.Scheme != "https") || u.Host == "" || u.RawQuery != "" || u.Fragment != "" {
+		return nil, usageError{fmt.Errorf("--remote %.120q: is not the address of a server; write it like http://127.0.0.1:8080", text)}
+	}
+	return &remote{base: strings.TrimSuffix(u.String(), "/"), client: &http.Client{
+		Timeout:       callTime,
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}}, nil
+}
+
+// onlyHere refuses flags that a server has decided for itself.
+func onlyHere(cmd *cobra.Command, shared ...string) error {
+	var faults []error
+	cmd.Flags().Visit(func(f *pflag.Flag) {
+		if f.Name != "remote" && !slices.Contains(shared, f.Name) {
+			faults = append(faults, usageError{fmt.Errorf("--%s is for runs here; leave it or --remote out", f.Name)})
+		}
+	})
+	return errors.Join(faults...)
+}
+
+// call sends body, if there is one, as JSON and reads a good answer into answer.
+func (r *remote) call(ctx context.Context, method, path string, body, answer any) error {
+	var content io.Reader
+	if body != nil {
+		text, err := json.Marshal(body)
+		if err != nil {
+			return fmt.Errorf("encode the request: %w", err)
+		}
+		content = bytes.NewReader(text)
+	}
+	request, err := http.NewRequestWithContext(ctx, method, r.base+path, content)
+	if err != nil {
+		return fmt.Errorf("make the request: %w", err)
+	}
+	request.Header.Set("Accept", "application/json")
+	if body != nil {
+		request.Header.Set("Content-Type", "application/json")
+	}
+	response, err := r.client.Do(request)
+	if err != nil {
+		return fmt.Errorf("ask the server: %w", err)
+	}
+	defer response.Body.Close()
+	text, err := io.ReadAll(io.LimitReader(response.Body, answerBytes))
+	if err != nil {
+		return fmt.Errorf("read the server's answer: %w", err)
+	}
+	if response.StatusCode != http.StatusOK {
+		return refusal(response, text)
+	}
+	if err := json.Unmarshal(text, answer); err != nil {
+		return fmt.Errorf("%s does not answer like a Cloche server: %w", r.base, err)
+	}
+	return nil
+}
+
+// refusedError is a server's refusal, in its own words where it has some.
+type refusedError struct {
+	status int
+	text   string
+}
+
+func (e *refusedError) Error() string { return e.text }
+
+func refusal(r *http.Response, text []byte) error {
+	var problem struct{ Detail string }
+	_ = json.Unmarshal(text, &problem) // any other answer has no detail
+	e := &refusedError{r.StatusCode, fmt.Sprintf("the server answered with status %d", r.StatusCode)}
+	if problem.Detail != "" {
+		e.text += ": " + printable(problem.Detail)
+	}
+	if seconds, err := strconv.Atoi(r.Header.Get("Retry-After")); err == nil {
+		e.text += fmt.Sprintf(" (in %d s)", seconds)
+	}
+	return e
+}
+
+// Run has the server run the request.
+func (r *remote) Run(ctx context.Context, request snippet.Request) (snippet.Result, error) {
+	type file struct {
+		Path     string `json:"path"`
+		Content  []byte `json:"content"`
+		Encoding string `json:"encoding"`
+	}
+	body := struct {
+		Code      string `json:"code"`
+		TimeoutMS int64  `json:"timeout_ms"`
+		Stdin     string `json:"stdin"`
+		Files     []file `json:"files"`
+	}{request.Code, request.Timeout.Milliseconds(), request.Stdin, nil}
+	for _, f := range request.Files {
+		body.Files = append(body.Files, file{f.Path, append([]byte{}, f.Content...), "base64"})
+	}
+	var result snippet.Result
+	if err := r.call(ctx, http.MethodPost, "/execute", body, &result); err != nil {
+		return result, err
+	}
+	if !slices.Contains(snippet.Outcomes(), result.Outcome) {
+		return result, fmt.Errorf("%s answered without a verdict", r.base)
+	}
+	return result, nil
+}
+
+// Demo has the server run its demo set.
+func (r *remote) Demo(ctx context.Context) (report service.DemoReport, err error) {
+	if err := r.call(ctx, http.MethodPost, "/demo", nil, &report); err != nil {
+		return report, err
+	}
+	if len(report.Cases) == 0 {
+		return report, fmt.Errorf("%s answered without a case", r.base)
+	}
+	return report, nil
+}
+
+// Events lists what the server has recorded.
+func (r *remote) Events(ctx context.Context, f metrics.Filter) (page metrics.Page, err error) {
+	query := url.Values{}
+	for name, value := range map[string]string{"outcome": string(f.Outcome), "cursor": f.Cursor, "limit": strconv.Itoa(f.Limit)} {
+		if value != "" {
+			query.Set(name, value)
+		}
+	}
+	if !f.Since.IsZero() {
+		query.Set("since", f.Since.UTC().Format(time.RFC3339Nano))
+	}
+	if err := r.call(ctx, http.MethodGet, "/events?"+query.Encode(), nil, &page); err != nil {
+		return page, err
+	}
+	for _, e := range page.Events {
+		if err := e.Validate(); err != nil {
+			return page, fmt.Errorf("%s answered with an event that this version does not know: %w", r.base, err)
+		}
+	}
+	return page, nil
+}

@@ -1,0 +1,10 @@
+# Lists a folder outside.
+# kind: files
+# holds: all, landlock1, landlock2, mounts, nolandlock, noseccomp
+# passes: neither
+# why: Without Landlock and the filter only permissions count, and the file
+#   belongs to the same user or is open to all.
+# unconfined: passed
+
+with attempt("the names of files outside"):
+    os.listdir(C["outside"])
