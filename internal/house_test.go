@@ -35,7 +35,8 @@ var mayImport = map[string][]string{
 	"internal/mcp":     {"internal/snippet", "internal/service"},
 	"internal/tenant":  {"internal/snippet"},
 	"internal/gateway": {"internal/snippet"},
-	"functions":        {"internal", "web"},
+	"internal/bench":   {"internal/snippet"},
+	"functions":        {"functions", "internal", "web"},
 	"cmd":              {"internal", "web"},
 }
 
@@ -43,6 +44,7 @@ var mayImport = map[string][]string{
 // points, the command line.
 var onlyIn = map[string][]string{
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb": {"internal/dynamo"},
+	"github.com/aws/aws-sdk-go-v2/service/lambda":   {"internal/gateway"},
 	"github.com/aws/aws-lambda-go":                  {"internal/gateway"},
 	"github.com/awslabs/aws-lambda-go-api-proxy":    {"internal/gateway"},
 	"modernc.org/sqlite":                            {"internal/sqlite"},

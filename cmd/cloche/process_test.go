@@ -22,12 +22,8 @@ import (
 // the waiting children, the template.
 func TestServeKilledLeavesNoProcess(t *testing.T) {
 	s := startServer(t)
-	answer := s.execute(`open('started','w').close()\nwhile True: pass`)
-	s.running(t, "started")
-	below := descendants(s.cmd.Process.Pid)
-	if len(below) < 3 {
-		t.Fatalf("%d processes below the server; a template, a run and a waiting child were due", len(below))
-	}
+	answer := s.execute(`while True: pass`)
+	below := awaitBusy(t, s.cmd.Process.Pid)
 	if err := s.cmd.Process.Kill(); err != nil {
 		t.Fatal(err)
 	}
@@ -47,8 +43,25 @@ func TestServeKilledLeavesNoProcess(t *testing.T) {
 	}
 }
 
+// awaitBusy waits until a run has used processor time, and returns all processes
+// below the server: a template, the run, waiting children.
+func awaitBusy(t *testing.T, server int) []task {
+	t.Helper()
+	for end := time.Now().Add(20 * time.Second); time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
+		below := descendants(server)
+		if len(below) > 2 && slices.ContainsFunc(below, func(p task) bool { return p.parent != strconv.Itoa(server) && p.used > 20 }) {
+			return below
+		}
+	}
+	t.Fatal("no run got busy")
+	return nil
+}
+
 // task is a process that cannot be mistaken for a later one with its number.
-type task struct{ pid, parent, state, began string }
+type task struct {
+	pid, parent, state, began string
+	used                      int // processor time in ticks of 10 ms
+}
 
 // readTask reads /proc/PID/stat (proc_pid_stat(5)); the name in it may hold
 // anything, so it is skipped.
@@ -61,7 +74,8 @@ func readTask(pid string) (task, bool) {
 	if len(fields) < 20 {
 		return task{}, false
 	}
-	return task{pid, fields[1], fields[0], fields[19]}, true
+	used, _ := strconv.Atoi(fields[11])
+	return task{pid, fields[1], fields[0], fields[19], used}, true
 }
 
 // gone reports whether the process is dead, if not yet reaped.

@@ -38,14 +38,18 @@ func terminal(t *testing.T) (near, far *os.File) {
 	return near, far
 }
 
-func read1(t *testing.T, near *os.File) string {
+// until reads from a terminal up to a text at the end of what came.
+func until(t *testing.T, near *os.File, end string) string {
 	t.Helper()
-	buf := make([]byte, 64<<10)
-	n, err := near.Read(buf)
-	if err != nil {
-		t.Fatal(err)
+	var got string
+	for buf := make([]byte, 4096); !strings.HasSuffix(got, end); {
+		n, err := near.Read(buf)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got += string(buf[:n])
 	}
-	return string(buf[:n])
+	return strings.TrimSuffix(got, end)
 }
 
 func TestProgressOnATerminal(t *testing.T) {
@@ -53,14 +57,15 @@ func TestProgressOnATerminal(t *testing.T) {
 	stop := progress(far, "running")
 	time.Sleep(progressAfter + 3*progressEvery)
 	stop()
-	got := read1(t, near)
+	fmt.Fprint(far, "first")
+	got := until(t, near, "first")
 	if !strings.HasPrefix(got, clearLine+"cloche: running, 0.") || !strings.HasSuffix(got, " s"+clearLine) {
 		t.Errorf("the terminal got %q", got)
 	}
 	stop = progress(far, "running")
 	stop() // too quick to be shown
-	fmt.Fprint(far, "mark")
-	if got := read1(t, near); got != "mark" {
+	fmt.Fprint(far, "second")
+	if got := until(t, near, "second"); got != "" {
 		t.Errorf("a quick wait showed %q", got)
 	}
 }
@@ -83,7 +88,8 @@ func TestNoProgressInPipes(t *testing.T) {
 	if err != nil || string(text) != "out\n" {
 		t.Errorf("standard output beside a terminal: %q, %v", text, err)
 	}
-	if got := read1(t, near); !strings.Contains(got, "cloche: running, ") || !strings.HasSuffix(got, clearLine) {
+	fmt.Fprint(far, "end")
+	if got := until(t, near, "end"); !strings.Contains(got, "cloche: running, ") || !strings.HasSuffix(got, clearLine) {
 		t.Errorf("the terminal got %q", got)
 	}
 }

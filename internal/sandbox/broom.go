@@ -48,7 +48,7 @@ func makeBase(base string) (*os.File, error) {
 	if err := os.Mkdir(mountRoot(base), 0o755); err != nil {
 		return nil, err
 	}
-	lock, err := lockBase(base)
+	lock, err := lockBase(base, os.O_CREATE|os.O_EXCL)
 	if err != nil {
 		return nil, err
 	}
@@ -59,13 +59,27 @@ func makeBase(base string) (*os.File, error) {
 // in the template's namespace only.
 func mountRoot(base string) string { return filepath.Join(base, "root") }
 
+// removeBase deletes a base with everything in it: first what runs left, so that
+// nothing of it is ever moved out of the base.
+func removeBase(base string) error {
+	if err := os.Chmod(base, 0o700); err != nil {
+		return err
+	}
+	runs, err := filepath.Glob(filepath.Join(base, "*-*"))
+	if err != nil {
+		return err
+	}
+	_, err = removeTrees(runs)
+	return errors.Join(err, os.RemoveAll(base))
+}
+
 // baseMode lets nobody list the runs' folders, not even the user that owns them.
 const baseMode = 0o311
 
 // lockBase takes the lock that says that a base has a living server. The file
 // lies inside, where it can be opened without the right to list the base.
-func lockBase(base string) (*os.File, error) {
-	f, err := os.OpenFile(filepath.Join(base, "lock"), os.O_CREATE|os.O_RDWR, 0o600)
+func lockBase(base string, flags int) (*os.File, error) {
+	f, err := os.OpenFile(filepath.Join(base, "lock"), flags|os.O_RDWR, 0o600)
 	if err != nil {
 		return nil, err
 	}
@@ -88,11 +102,11 @@ func removeStaleBases(parent string, young time.Duration) {
 		if time.Since(time.Unix(st.Ctim.Unix())) < young {
 			continue // its server may not have locked it yet
 		}
-		lock, err := lockBase(base)
+		lock, err := lockBase(base, 0)
 		if err != nil {
-			continue // in use
+			continue // in use, or not a base at all
 		}
-		_, _ = removeTrees([]string{base})
+		_ = removeBase(base)
 		_ = lock.Close()
 	}
 }

@@ -2,7 +2,9 @@ package sandbox
 
 import (
 	"cmp"
+	"fmt"
 	"os"
+	"path/filepath"
 
 	"golang.org/x/sys/unix"
 )
@@ -36,6 +38,26 @@ func (id identity) dropTo() (uid, gid int) {
 		return 0, 0
 	}
 	return id.uid, id.gid
+}
+
+// reaches reports why the identity cannot get to a folder through the ones above
+// it. A root's private temporary folder is the usual one in the way.
+func (id identity) reaches(folder string) error {
+	if !id.drop() {
+		return nil
+	}
+	for dir := filepath.Dir(folder); ; dir = filepath.Dir(dir) {
+		info, err := os.Stat(dir)
+		if err != nil {
+			return err
+		}
+		if info.Mode().Perm()&0o001 == 0 {
+			return fmt.Errorf("snippets run as user %d, who may not pass through %s: name a work folder that all may reach with --work or TMPDIR", id.uid, dir)
+		}
+		if dir == "/" {
+			return nil
+		}
+	}
 }
 
 // mayActForOthers reports whether this root has what it takes to run children as

@@ -127,14 +127,14 @@ func (m *measurement) scene(t *testing.T, p probe) scene {
 			t.Errorf("%s: other run: %v", m.set.name, err)
 			return nil
 		}
-		m.world.leaveSecret(t, c.work())
+		m.world.leaveSecret(t, c.layers.identity, c.work())
 		m.sibling = c
 	}
 	sc := scene(maps.Clone(m.world.what))
 	maps.Copy(sc, scene{
 		"server": os.Getpid(), "template": m.sibling.template.cmd.Process.Pid, "sibling": m.sibling.pid,
 		"sibling_work": m.sibling.work(), "base": m.box.base,
-		"outside": m.world.outside(t, m.set.name, p.name),
+		"outside": m.world.outside(t, m.box.layers.identity, m.set.name, p.name),
 	})
 	return sc
 }
@@ -154,7 +154,7 @@ func (w *world) control(t *testing.T, probes []probe) findings {
 	t.Helper()
 	python, err := findPython(context.Background(), "", w.id)
 	w.must(t, err)
-	sibling := w.outside(t, unconfined, "sibling")
+	sibling := w.outside(t, w.id, unconfined, "sibling")
 	sc := scene(maps.Clone(w.what))
 	maps.Copy(sc, scene{"sibling_work": sibling, "base": w.dir})
 	for _, role := range []string{"server", "template", "sibling"} {
@@ -167,7 +167,7 @@ func (w *world) control(t *testing.T, probes []probe) findings {
 	}
 	found := findings{}
 	for _, p := range probes {
-		sc["outside"] = w.outside(t, unconfined, p.name)
+		sc["outside"] = w.outside(t, w.id, unconfined, p.name)
 		found.set(p.name, unconfined, w.bare(t, python.Executable, sc, p))
 	}
 	return found
@@ -177,7 +177,7 @@ func (w *world) control(t *testing.T, probes []probe) findings {
 // one more.
 func (w *world) bare(t *testing.T, python string, sc scene, p probe) string {
 	t.Helper()
-	dir := w.outside(t, "bare", p.name)
+	dir := w.outside(t, w.id, "bare", p.name)
 	for name, text := range map[string]string{"probe.py": sc.program(t, p), "input": "input\n"} {
 		w.must(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600))
 	}

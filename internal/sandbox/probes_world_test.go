@@ -74,23 +74,23 @@ func (w *world) private(t *testing.T, name, file string) string {
 
 // outside makes a folder that the snippets' user owns, with a secret in it. Each
 // probe has its own, so that none sees what another did.
-func (w *world) outside(t *testing.T, set, probe string) string {
+func (w *world) outside(t *testing.T, owner identity, set, probe string) string {
 	t.Helper()
 	dir := filepath.Join(w.dir, set, probe)
 	w.must(t, os.MkdirAll(filepath.Join(dir, "empty"), 0o755))
 	w.must(t, os.WriteFile(filepath.Join(dir, "secret.txt"), []byte("a secret outside\n"), 0o600))
 	for _, path := range []string{dir, filepath.Join(dir, "empty"), filepath.Join(dir, "secret.txt")} {
-		w.must(t, os.Chown(path, w.id.uid, w.id.gid))
+		w.must(t, os.Chown(path, owner.uid, owner.gid))
 	}
 	return dir
 }
 
 // leaveSecret puts a file into another run's folder.
-func (w *world) leaveSecret(t *testing.T, folder string) {
+func (w *world) leaveSecret(t *testing.T, owner identity, folder string) {
 	t.Helper()
 	path := filepath.Join(folder, "secret.txt")
 	w.must(t, os.WriteFile(path, []byte("a secret of another run\n"), 0o600))
-	w.must(t, os.Chown(path, w.id.uid, w.id.gid))
+	w.must(t, os.Chown(path, owner.uid, owner.gid))
 }
 
 func (w *world) tcp(t *testing.T) int {

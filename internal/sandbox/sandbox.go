@@ -115,6 +115,9 @@ func New(cfg Config) (*Sandbox, error) {
 	if s.base, s.lock, err = openBase(cfg.WorkBase); err != nil {
 		return nil, err
 	}
+	if err := s.layers.identity.reaches(s.base); err != nil {
+		return nil, errors.Join(err, removeBase(s.base), s.lock.Close())
+	}
 	s.broom = newBroom(s.log)
 	if err := s.start(cfg.Workers); err != nil {
 		return nil, errors.Join(err, s.Close())
@@ -155,9 +158,21 @@ func (s *Sandbox) start(workers int) error {
 	if workers <= 0 {
 		workers = max(4, runtime.NumCPU())
 	}
+	child, err := s.spawn(first) // a machine that cannot make one must not look ready
+	if err != nil {
+		first.kill()
+		return fmt.Errorf("make a child: %w", err)
+	}
 	s.workers.Add(workers + 1)
 	go s.keep(first)
-	for range workers {
+	go func() {
+		if s.offer(child) {
+			s.supply()
+		} else {
+			s.workers.Done()
+		}
+	}()
+	for range workers - 1 {
 		go s.supply()
 	}
 	return nil
@@ -267,10 +282,15 @@ func (s *Sandbox) supplyFrom(t *template) bool {
 		}
 		return s.rest(workerRest)
 	}
+	return s.offer(c)
+}
+
+// offer holds a child until a run takes it. It is false when the sandbox closes.
+func (s *Sandbox) offer(c *child) bool {
 	select {
 	case s.ready <- c:
 		return true
-	case <-t.done:
+	case <-c.template.done:
 		s.discard(c)
 		return true
 	case <-s.stop:
@@ -384,6 +404,5 @@ func (s *Sandbox) Close() error {
 	close(s.stop)
 	s.workers.Wait()
 	s.broom.wait()
-	_, err := removeTrees([]string{s.base})
-	return errors.Join(err, s.lock.Close())
+	return errors.Join(removeBase(s.base), s.lock.Close())
 }

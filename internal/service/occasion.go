@@ -21,6 +21,6 @@ func (o Occasion) run(name string) string {
 	sum := sha256.Sum256([]byte(o.ID + "\x00" + name))
 	var id ulid.ULID
 	_ = id.SetTime(uint64(max(o.Time.UnixMilli(), 0)) % (ulid.MaxTime() + 1)) // in bounds: cannot fail
-	_ = id.SetEntropy(sum[:10])                                              // of the right length: cannot fail
+	_ = id.SetEntropy(sum[:10])                                               // of the right length: cannot fail
 	return id.String()
 }

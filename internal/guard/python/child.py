@@ -71,6 +71,16 @@ def open_streams():
         setattr(sys, f"__{name}__", stream)
 
 
+def write_out(objects):
+    """Flush the files among objects."""
+    for thing in objects:
+        if type(thing) in (io.TextIOWrapper, io.BufferedWriter, io.BufferedRandom):
+            try:
+                thing.flush()
+            except BaseException:
+                pass  # closed, or the disk is full
+
+
 class Snippet:
     """The user's code: its fresh __main__ and how it is run."""
 
@@ -113,6 +123,9 @@ class LastThings:
         self._shutdown, self._run, self._count = threading._shutdown, atexit._run_exitfuncs, atexit._ncallbacks
         self._handlers, self._finalizers = logging._handlerList, weakref.finalize._registry
         self._known = self._count(), len(self._handlers), len(self._finalizers)
+
+    def alone(self):
+        return len(self._threads) <= 1 and not self._waiting
 
     def due(self):
         if len(self._threads) > 1 or self._waiting:
@@ -236,9 +249,13 @@ class Run:
     def let_go(self):
         """Close what the snippet left open, as the interpreter would, so that its files are whole."""
         try:
-            if os.listdir(self._work):
+            if not os.listdir(self._work):
+                return
+            if self._last.alone():
                 self.snippet.main.__dict__.clear()
                 gc.collect()
+            else:  # a daemon thread is at work with these globals
+                write_out(gc.get_objects())
         except BaseException:
             pass  # the folder is gone, or cannot be read
 

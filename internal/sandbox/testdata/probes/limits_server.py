@@ -2,8 +2,8 @@
 # kind: limits
 # holds: all, landlock1, landlock2, mounts, nolandlock, noseccomp/root, neither/root
 # passes: noseccomp/user, neither/user
-# why: Only the filter and another user keep it: the kernel asks for the same
-#   user, which root's server is not.
+# why: The kernel asks for the same user. Without the filter only another
+#   user, which root gives its snippets, keeps the server's limits.
 # unconfined: passed
 
 with attempt("limits of the server"):

@@ -2,8 +2,8 @@
 # kind: processes
 # holds: all, landlock1, landlock2, mounts, nolandlock, noseccomp
 # passes: neither
-# why: Only the filter refuses it. Where it is missing, the server ends what a
-#   run leaves before it answers.
+# why: Landlock leaves a run nothing to execute. Without it and the filter any
+#   program runs, as the same user and without new privileges.
 # unconfined: passed
 
 with attempt("a program was started"):

@@ -3,8 +3,9 @@
 # kind: signals
 # holds: all, landlock1, landlock2, mounts, nolandlock, noseccomp, neither/root
 # passes: neither/user
-# why: Only another user, which root gives its snippets, keeps it: Landlock,
-#   from ABI 6, keeps signals inside a run, and the filter refuses them.
+# why: From ABI 6 Landlock keeps signals inside a run. Without it and the
+#   filter only another user, which root gives its snippets, keeps the server
+#   from them.
 # unconfined: passed
 
 with attempt("the server got a signal"):

@@ -1,0 +1,136 @@
+package gateway
+
+import (
+	"errors"
+	"math"
+	"strings"
+	"testing"
+
+	"cloche/internal/metrics"
+	"cloche/internal/snippet"
+)
+
+var filterAll = metrics.Filter{}
+
+// Each of these is a runner that lies, or that somebody else made to.
+func TestForgedReplies(t *testing.T) {
+	result := func(change func(*snippet.Result)) step {
+		return replies(func(r *reply) { change(r.Result) })
+	}
+	for name, forged := range map[string]step{
+		"nothing":                 says(``),
+		"null":                    says(`null`),
+		"text":                    says(`"OK"`),
+		"other object":            says(`{"statusCode": 200, "body": "x"}`),
+		"more than one":           says(`{} {}`),
+		"unknown key":             says(`{"id": "%s", "refusal": "x", "more": 1}`),
+		"key in capitals":         says(`{"ID": "%s", "refusal": "x"}`),
+		"key twice":               says(`{"id": "%s", "id": "%s", "refusal": "x"}`),
+		"not UTF-8":               says("{\"id\": \"%s\", \"refusal\": \"\xff\"}"),
+		"endless number":          says(`{"id": "%s", "result": {"id": "%s", "outcome": "OK", "reason": "completed", "duration_ms": 1e999}}`),
+		"unknown key of a result": says(`{"id": "%s", "result": {"id": "%s", "outcome": "OK", "reason": "completed", "admin": true}}`),
+		"unknown outcome":         says(`{"id": "%s", "result": {"id": "%s", "outcome": "FINE", "reason": "fine"}}`),
+		"no outcome":              says(`{"id": "%s", "result": {"id": "%s"}}`),
+		"other reason's outcome":  says(`{"id": "%s", "result": {"id": "%s", "outcome": "OK", "reason": "deadline"}}`),
+		"result and refusal":      replies(func(r *reply) { r.Refusal = "x" }),
+		"neither":                 replies(func(r *reply) { r.Result = nil }),
+		"long refusal":            replies(func(r *reply) { r.Result, r.Refusal = nil, runes(maxLayer+1) }),
+		"many fields": replies(func(r *reply) {
+			r.Result, r.Fields = nil, make(snippet.FieldErrors, maxProblems+1)
+		}),
+		"long diary":     replies(func(r *reply) { r.Diary = runes(maxDiary + 1) }),
+		"long version":   replies(func(r *reply) { r.Runtime.Python = runes(maxVersion + 1) }),
+		"many layers":    replies(func(r *reply) { r.Runtime.Layers = make([]snippet.Layer, maxLayers+1) }),
+		"long layer":     replies(func(r *reply) { r.Runtime.Layers[0].Detail = runes(maxLayer + 1) }),
+		"id of a result": result(func(r *snippet.Result) { r.ID = "other" }),
+		"caller left":    result(func(r *snippet.Result) { r.Outcome, r.Reason = snippet.Error, snippet.Abandoned }),
+		"early deadline": result(func(r *snippet.Result) { r.Outcome, r.Reason = snippet.Timeout, snippet.Deadline }),
+		"long stdout":    result(func(r *snippet.Result) { r.Stdout = runes(4001) }),
+		"long stderr":    result(func(r *snippet.Result) { r.Stderr = runes(2001) }),
+		"long value":     result(func(r *snippet.Result) { r.Value = ptr(runes(snippet.MaxValue + 1)) }),
+		"long hint":      result(func(r *snippet.Result) { r.Hint = runes(maxHint + 1) }),
+		"long error": result(func(r *snippet.Result) {
+			r.Error = &snippet.Failure{Traceback: runes(snippet.MaxTraceback + 1)}
+		}),
+		"signal": result(func(r *snippet.Result) { r.ExitCode, r.Signal = nil, ptr("<b>") }),
+		"signal and exit code": result(func(r *snippet.Result) {
+			r.Signal = ptr("SIGKILL")
+		}),
+		"exit code":        result(func(r *snippet.Result) { r.ExitCode = ptr(256) }),
+		"time before":      result(func(r *snippet.Result) { r.DurationMS = -1 }),
+		"time to come":     result(func(r *snippet.Result) { r.DurationMS = 60_000 }),
+		"processor time":   result(func(r *snippet.Result) { r.CPUMS = math.MaxFloat64 }),
+		"memory":           result(func(r *snippet.Result) { r.PeakMemoryBytes = math.MaxInt64 }),
+		"bytes":            result(func(r *snippet.Result) { r.StdoutBytes = math.MaxInt64 }),
+		"bytes below zero": result(func(r *snippet.Result) { r.StderrBytes = -1 }),
+		"files below zero": result(func(r *snippet.Result) { r.FilesOmitted = -1 }),
+		"refusals uncounted": result(func(r *snippet.Result) {
+			r.Blocked = []snippet.Refusal{{Rule: snippet.ImportDenied, Target: "os"}}
+		}),
+		"many refusals": result(func(r *snippet.Result) {
+			r.Blocked, r.BlockedCount = make([]snippet.Refusal, snippet.MaxRefusals+1), 60
+		}),
+		"rule of a refusal": result(func(r *snippet.Result) {
+			r.Blocked, r.BlockedCount = []snippet.Refusal{{Rule: "anything"}}, 1
+		}),
+		"long refusal of a run": result(func(r *snippet.Result) {
+			r.Blocked, r.BlockedCount = []snippet.Refusal{{Rule: snippet.ImportDenied, Target: runes(maxName + 1)}}, 1
+		}),
+		"many files":       file(func(a *snippet.Artifact) {}, snippet.MaxArtifacts+1),
+		"file's hash":      file(func(a *snippet.Artifact) { a.SHA256 = ptr(strings.Repeat("0", 64)) }, 1),
+		"file without one": file(func(a *snippet.Artifact) { a.SHA256 = nil }, 1),
+		"file's size":      file(func(a *snippet.Artifact) { a.Size++ }, 1),
+		"file's encoding":  file(func(a *snippet.Artifact) { a.Encoding = "gzip" }, 1),
+		"file's base64":    file(func(a *snippet.Artifact) { a.Encoding, a.Content = "base64", ptr("!!") }, 1),
+		"file's path":      file(func(a *snippet.Artifact) { a.Path = "" }, 1),
+		"file's type":      file(func(a *snippet.Artifact) { a.MediaType = runes(maxName + 1) }, 1),
+		"there and not":    file(func(a *snippet.Artifact) { a.Omitted = "too large" }, 1),
+		"not there":        file(func(a *snippet.Artifact) { a.Content = nil }, 1),
+		"large files":      file(func(a *snippet.Artifact) { *a = fileOf(strings.Repeat("x", 1<<20)) }, 4),
+		"large reply":      file(func(a *snippet.Artifact) { a.Path = strings.Repeat("x", maxPayload) }, 1),
+	} {
+		t.Run(name, func(t *testing.T) {
+			c := &cloud{script: []step{forged}}
+			remote, _ := remoteTo(t, c)
+			result, err := remote.Run(t.Context(), exampleJob())
+			if err == nil || errors.Is(err, snippet.ErrUnavailable) || len(c.calls) != 1 {
+				t.Errorf("believed after %d calls: %+v, error %v", len(c.calls), result, err)
+			}
+			if len(err.Error()) > 2*maxLogError {
+				t.Errorf("an error of %d bytes for the log", len(err.Error()))
+			}
+		})
+	}
+}
+
+// file replies with n files that are not as they should be.
+func file(change func(*snippet.Artifact), n int) step {
+	return replies(func(r *reply) {
+		for range n {
+			a := fileOf("text")
+			change(&a)
+			r.Result.Files = append(r.Result.Files, a)
+		}
+	})
+}
+
+// What our sandbox may say at its most has to be believed.
+func TestExtremeVerdict(t *testing.T) {
+	extreme := replies(func(r *reply) {
+		r.Diary, r.Fresh = strings.Repeat("x", maxDiary), true
+		*r.Result = snippet.Result{
+			ID: r.ID, Outcome: snippet.Error, Reason: snippet.Signal, Signal: ptr("SIGRTMIN+5"),
+			Stdout: runes(4000), Stderr: runes(2000), StdoutBytes: 1 << 40, StdoutTruncated: true,
+			Value: ptr(runes(snippet.MaxValue)), BlockedCount: 1 << 40, FilesOmitted: 10_000, Hint: runes(3000),
+			Error: &snippet.Failure{Type: runes(maxName), Message: runes(2000), Traceback: runes(8000), Line: ptr(-5)},
+			Files: []snippet.Artifact{fileOf(strings.Repeat("x", snippet.MaxArtifact)), {Path: "g", Size: 1 << 30, Encoding: "utf-8", Omitted: "too large"}},
+		}
+		for range snippet.MaxRefusals {
+			r.Result.Blocked = append(r.Result.Blocked, snippet.Refusal{Rule: snippet.OperationDenied, Target: runes(maxName), File: runes(maxName)})
+		}
+	})
+	remote, _ := remoteTo(t, &cloud{script: []step{extreme}})
+	if _, err := remote.Run(t.Context(), exampleJob()); err != nil {
+		t.Error(err)
+	}
+}
