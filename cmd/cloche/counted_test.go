@@ -150,9 +150,9 @@ func TestNobodyIsInFlightAfterwards(t *testing.T) {
 	s := startServer(t)
 	for code, reason := range map[string]snippet.Reason{
 		"import faulthandler; faulthandler._sigsegv()": snippet.Signal,
-		"while True: pass":                             snippet.Deadline,
-		"import os":                                    snippet.ImportDenied,
-		"bytearray(1 << 42)":                           snippet.MemoryLimit,
+		"while True: pass":   snippet.Deadline,
+		"import os":          snippet.ImportDenied,
+		"bytearray(1 << 42)": snippet.MemoryLimit,
 	} {
 		if r := s.verdict(t, map[string]any{"code": code, "timeout_ms": 500}); r.Reason != reason {
 			t.Errorf("%s: %s, want %s", code, r.Reason, reason)

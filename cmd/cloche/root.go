@@ -86,7 +86,7 @@ func newRoot() *cobra.Command {
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
 		return usageError{fmt.Errorf("%w; %s --help lists the flags", err, cmd.CommandPath())}
 	})
-	root.AddCommand(newServe(), newRun(), newDemo(), newEvents(), newReplay(), newDoctor(), newVersion())
+	root.AddCommand(newServe(), newRun(), newDemo(), newEvents(), newReplay(), newDoctor(), newBench(), newVersion())
 	return root
 }
 

@@ -6,11 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"cloche/internal/metrics"
 	"cloche/internal/snippet"
 )
-
-var filterAll = metrics.Filter{}
 
 // Each of these is a runner that lies, or that somebody else made to.
 func TestForgedReplies(t *testing.T) {

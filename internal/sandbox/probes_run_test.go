@@ -3,7 +3,6 @@ package sandbox
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"log/slog"
 	"maps"
@@ -23,15 +22,6 @@ import (
 
 // probeTimeout is long: most probes need a few milliseconds.
 const probeTimeout = 20 * time.Second
-
-func (s scene) json(t *testing.T) string {
-	t.Helper()
-	text, err := json.Marshal(s)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return string(text)
-}
 
 // measure runs every probe in one sandbox.
 func (w *world) measure(t *testing.T, set probeSet, probes []probe) findings {
@@ -69,35 +59,37 @@ type measurement struct {
 // all runs the probes side by side, unless the sandbox runs them one by one.
 func (m *measurement) all(t *testing.T, probes []probe) {
 	t.Helper()
-	queue := make(chan probe)
-	var workers sync.WaitGroup
-	n := 4
 	if m.box.layers.forks() {
-		n = 1
+		for _, p := range probes {
+			m.one(p.name, m.scene(t, p).program(t, p))
+		}
+		return
 	}
-	for range n {
+	queue := make(chan [2]string)
+	var workers sync.WaitGroup
+	for range 4 {
 		workers.Go(func() {
 			for p := range queue {
-				line := m.one(t, p)
-				m.mu.Lock()
-				m.found.set(p.name, m.set.name+"/"+m.world.who, line)
-				m.mu.Unlock()
+				m.one(p[0], p[1])
 			}
 		})
 	}
 	for _, p := range probes {
-		queue <- p
+		queue <- [2]string{p.name, m.scene(t, p).program(t, p)}
 	}
 	close(queue)
 	workers.Wait()
 }
 
-func (m *measurement) one(t *testing.T, p probe) string {
-	sc := m.scene(t, p)
-	if sc == nil {
-		return "no other run could be made"
-	}
-	j := job(sc.program(t, p))
+func (m *measurement) one(name, program string) {
+	line := m.answer(program)
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.found.set(name, m.set.name+"/"+m.world.who, line)
+}
+
+func (m *measurement) answer(program string) string {
+	j := job(program)
 	j.Request.Timeout, j.Request.Stdin = probeTimeout, "input\n"
 	r, err := m.box.Run(context.Background(), j)
 	if err != nil {
@@ -108,7 +100,7 @@ func (m *measurement) one(t *testing.T, p probe) string {
 	}
 	lines := r.Stdout
 	if r.Value != nil { // a forged report says PASSED there
-		lines += strings.Trim(*r.Value, "'") + "\n"
+		lines += *r.Value + "\n"
 	}
 	return oneLine(lines, string(r.Reason)+": "+r.Stderr)
 }
@@ -116,16 +108,14 @@ func (m *measurement) one(t *testing.T, p probe) string {
 // scene is made anew for each probe: without a filter, a probe may have cost the
 // template and the other run their lives.
 func (m *measurement) scene(t *testing.T, p probe) scene {
-	m.mu.Lock()
-	defer m.mu.Unlock()
+	t.Helper()
 	if m.sibling == nil || !m.sibling.template.alive() {
 		if m.sibling != nil {
 			m.box.discard(m.sibling)
 		}
 		c, err := m.box.spawnInTurn(<-m.box.current)
 		if err != nil {
-			t.Errorf("%s: other run: %v", m.set.name, err)
-			return nil
+			t.Fatalf("%s: another run: %v", m.set.name, err)
 		}
 		m.world.leaveSecret(t, c.layers.identity, c.work())
 		m.sibling = c

@@ -1,6 +1,7 @@
 package sandbox
 
 import (
+	"encoding/json"
 	"fmt"
 	"net"
 	"os"
@@ -149,5 +150,9 @@ func (s scene) program(t *testing.T, p probe) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return fmt.Sprintf("SCENE = r'''%s'''\n%s\n%s", s.json(t), prelude, p.code)
+	told, err := json.Marshal(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return fmt.Sprintf("SCENE = r'''%s'''\n%s\n%s", told, prelude, p.code)
 }
