@@ -33,6 +33,7 @@ type Parts struct {
 	Settings config.Lambda
 	Log      *slog.Logger
 	Store    metrics.Store
+	Reports  Reports
 }
 
 // Main gives start its parts. It does not return: what start returns is logged
@@ -53,7 +54,7 @@ func open(ctx context.Context, log *slog.Logger) (Parts, error) {
 		return Parts{}, err
 	}
 	store, err := dynamo.Open(ctx, dynamo.Options{Table: settings.Table, Shards: settings.Shards})
-	return Parts{Settings: settings, Log: log, Store: store}, err
+	return Parts{Settings: settings, Log: log, Store: store, Reports: store}, err
 }
 
 // Runner is where snippets run: the runner function, or a sandbox in this one.

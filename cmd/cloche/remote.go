@@ -18,10 +18,6 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
-
-	"cloche/internal/metrics"
-	"cloche/internal/service"
-	"cloche/internal/snippet"
 )
 
 // Bounds on what a server may do to its caller.
@@ -62,21 +58,9 @@ func onlyHere(cmd *cobra.Command, shared ...string) error {
 
 // call sends body, if there is one, as JSON and reads a good answer into answer.
 func (r *remote) call(ctx context.Context, method, path string, body, answer any) error {
-	var content io.Reader
-	if body != nil {
-		text, err := json.Marshal(body)
-		if err != nil {
-			return fmt.Errorf("encode the request: %w", err)
-		}
-		content = bytes.NewReader(text)
-	}
-	request, err := http.NewRequestWithContext(ctx, method, r.base+path, content)
+	request, err := r.request(ctx, method, path, body)
 	if err != nil {
 		return fmt.Errorf("make the request: %w", err)
-	}
-	request.Header.Set("Accept", "application/json")
-	if body != nil {
-		request.Header.Set("Content-Type", "application/json")
 	}
 	response, err := r.client.Do(request)
 	if err != nil {
@@ -84,16 +68,35 @@ func (r *remote) call(ctx context.Context, method, path string, body, answer any
 	}
 	defer response.Body.Close()
 	text, err := io.ReadAll(io.LimitReader(response.Body, answerBytes))
-	if err != nil {
+	switch {
+	case err != nil:
 		return fmt.Errorf("read the server's answer: %w", err)
-	}
-	if response.StatusCode != http.StatusOK {
+	case response.StatusCode != http.StatusOK:
 		return refusal(response, text)
 	}
 	if err := json.Unmarshal(text, answer); err != nil {
 		return fmt.Errorf("%s does not answer like a Cloche server: %w", r.base, err)
 	}
 	return nil
+}
+
+func (r *remote) request(ctx context.Context, method, path string, body any) (*http.Request, error) {
+	var text []byte
+	var err error
+	if body != nil {
+		if text, err = json.Marshal(body); err != nil {
+			return nil, err
+		}
+	}
+	request, err := http.NewRequestWithContext(ctx, method, r.base+path, bytes.NewReader(text))
+	if err != nil {
+		return nil, err
+	}
+	request.Header.Set("Accept", "application/json")
+	if body != nil {
+		request.Header.Set("Content-Type", "application/json")
+	}
+	return request, nil
 }
 
 // refusedError is a server's refusal, in its own words where it has some.
@@ -115,63 +118,4 @@ func refusal(r *http.Response, text []byte) error {
 		e.text += fmt.Sprintf(" (in %d s)", seconds)
 	}
 	return e
-}
-
-// Run has the server run the request.
-func (r *remote) Run(ctx context.Context, request snippet.Request) (snippet.Result, error) {
-	type file struct {
-		Path     string `json:"path"`
-		Content  []byte `json:"content"`
-		Encoding string `json:"encoding"`
-	}
-	body := struct {
-		Code      string `json:"code"`
-		TimeoutMS int64  `json:"timeout_ms"`
-		Stdin     string `json:"stdin"`
-		Files     []file `json:"files"`
-	}{request.Code, request.Timeout.Milliseconds(), request.Stdin, nil}
-	for _, f := range request.Files {
-		body.Files = append(body.Files, file{f.Path, append([]byte{}, f.Content...), "base64"})
-	}
-	var result snippet.Result
-	if err := r.call(ctx, http.MethodPost, "/execute", body, &result); err != nil {
-		return result, err
-	}
-	if !slices.Contains(snippet.Outcomes(), result.Outcome) {
-		return result, fmt.Errorf("%s answered without a verdict", r.base)
-	}
-	return result, nil
-}
-
-// Demo has the server run its demo set.
-func (r *remote) Demo(ctx context.Context) (report service.DemoReport, err error) {
-	if err := r.call(ctx, http.MethodPost, "/demo", nil, &report); err != nil {
-		return report, err
-	}
-	if len(report.Cases) == 0 {
-		return report, fmt.Errorf("%s answered without a case", r.base)
-	}
-	return report, nil
-}
-
-// Events lists what the server has recorded.
-func (r *remote) Events(ctx context.Context, f metrics.Filter) (page metrics.Page, err error) {
-	query := url.Values{}
-	for name, value := range map[string]string{"outcome": string(f.Outcome), "cursor": f.Cursor, "limit": strconv.Itoa(f.Limit)} {
-		if value != "" {
-			query.Set(name, value)
-		}
-	}
-	if !f.Since.IsZero() {
-		query.Set("since", f.Since.UTC().Format(time.RFC3339Nano))
-	}
-	if err := r.call(ctx, http.MethodGet, "/events?"+query.Encode(), nil, &page); err != nil {
-		return page, err
-	}
-	for _, e := range page.Events {
-		if err := e.Validate(); err != nil {
-			return page, fmt.Errorf("%s answered with an event that this version does not know: %w", r.base, err)
-		}
-	}
-	return page, nil
 }

@@ -47,7 +47,13 @@ func (b *logBuffer) String() string {
 // startServer returns when the server has said that it is ready.
 func startServer(t *testing.T) *server {
 	t.Helper()
-	s := &server{data: filepath.Join(t.TempDir(), "data"), work: workFolder(t)}
+	return startServerIn(t, filepath.Join(t.TempDir(), "data"), workFolder(t))
+}
+
+// startServerIn starts one in folders that may have had a server before.
+func startServerIn(t *testing.T, data, work string) *server {
+	t.Helper()
+	s := &server{data: data, work: work}
 	s.cmd = exec.Command("cloche", "serve", "--addr", "127.0.0.1:0", "--data", s.data, "--work", s.work)
 	s.cmd.Stderr = &s.stderr
 	out, err := s.cmd.StdoutPipe()

@@ -22,7 +22,7 @@ func main() {
 }
 
 func build(p functions.Parts) (http.Handler, error) {
-	handler, err := p.Handler(p.Service(nobody{}, p.Store), nobody{}.Runtime)
+	handler, err := p.Handler(p.Service(nobody{}, p.Store), p.LastRuntime())
 	return withPage(handler), err
 }
 
@@ -32,5 +32,3 @@ type nobody struct{}
 func (nobody) Run(context.Context, snippet.Job) (snippet.Result, error) {
 	return snippet.Result{}, snippet.ErrUnavailable
 }
-
-func (nobody) Runtime() snippet.Runtime { return snippet.Runtime{Layers: []snippet.Layer{}} }

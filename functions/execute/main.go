@@ -4,6 +4,7 @@ package main
 
 import (
 	"context"
+	"io"
 	"net/http"
 	"os"
 
@@ -16,7 +17,11 @@ import (
 func main() {
 	guard.Main() // in a helper process of the sandbox this call does not return
 	functions.Main(func(ctx context.Context, p functions.Parts) error {
-		handler, err := build(ctx, p)
+		runner, err := p.Runner(ctx)
+		if err != nil {
+			return err
+		}
+		handler, err := build(p, p.Reporting(runner), os.Stdout)
 		if err == nil {
 			gateway.Serve(handler, p.Log)
 		}
@@ -24,11 +29,7 @@ func main() {
 	})
 }
 
-func build(ctx context.Context, p functions.Parts) (http.Handler, error) {
-	runner, err := p.Runner(ctx)
-	if err != nil {
-		return nil, err
-	}
-	counted := emf.New(p.Store, os.Stdout, p.Settings.Namespace)
+func build(p functions.Parts, runner gateway.Box, log io.Writer) (http.Handler, error) {
+	counted := emf.New(p.Store, log, p.Settings.Namespace)
 	return p.Handler(p.Service(runner, counted), runner.Runtime)
 }

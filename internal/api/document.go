@@ -110,7 +110,7 @@ func (d *document) finish(routes []route) ([]route, error) {
 		operation := &routes[i].operation
 		operation.Parameters = append(operation.Parameters, &huma.Param{
 			Name: requestIDHeader, In: "header",
-			Description: "The caller's own name of the request.",
+			Description: "The caller's own name of the request; an empty one counts as none.",
 			Schema:      &huma.Schema{Type: huma.TypeString, Pattern: requestIDPattern},
 		})
 		d.api.AddOperation(operation)

@@ -18,7 +18,7 @@ import (
 // the log and the event; a run's id is always ours.
 const (
 	requestIDHeader  = "X-Request-Id"
-	requestIDPattern = `^[A-Za-z0-9._:-]{1,128}$`
+	requestIDPattern = `^[A-Za-z0-9._:-]{0,128}$`
 )
 
 var requestIDForm = regexp.MustCompile(requestIDPattern)

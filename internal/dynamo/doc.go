@@ -7,6 +7,7 @@
 //	event#ID         event         one event; the key makes its ID count once
 //	N#all, N#tenant#T  total       the sums of a scope, kept for ever
 //	N#all, N#tenant#T  minute#UNIX the sums of a minute, which expire
+//	report             report      what the runner last said about itself
 //
 // One TransactWriteItems puts the event on the condition that it is new and adds
 // to the sums of its two scopes: five items, ten write units, and two more for

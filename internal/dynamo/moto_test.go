@@ -18,9 +18,11 @@ import (
 	"github.com/aws/aws-sdk-go-v2/credentials"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+	"github.com/google/go-cmp/cmp"
 
 	"cloche/internal/metrics"
 	"cloche/internal/metrics/metricstest"
+	"cloche/internal/snippet"
 )
 
 // motoURL names a running server of moto, which answers as DynamoDB does.
@@ -307,3 +309,21 @@ func TestOpenTakesTheEndpointFromTheEnvironment(t *testing.T) {
 type doer func(*http.Request) (*http.Response, error)
 
 func (d doer) Do(r *http.Request) (*http.Response, error) { return d(r) }
+
+func TestReport(t *testing.T) {
+	s := newMoto(t).store(t, transport())
+	if _, at, err := s.LastReport(t.Context()); err != nil || !at.IsZero() {
+		t.Errorf("before the first: time %v, error %v", at, err)
+	}
+	said := snippet.Runtime{Python: "3.13.5", Layers: []snippet.Layer{{Name: "seccomp", Active: true, Detail: "in use", Means: "no processes"}}}
+	at := time.UnixMilli(1893499200123).UTC()
+	for range 2 {
+		if err := s.SaveReport(t.Context(), said, at); err != nil {
+			t.Fatal(err)
+		}
+	}
+	got, when, err := s.LastReport(t.Context())
+	if d := cmp.Diff(said, got); d != "" || !when.Equal(at) || err != nil {
+		t.Errorf("report of %v (-want +got):\n%s%v", when, d, err)
+	}
+}

@@ -105,13 +105,13 @@ func drop(header http.Header) {
 	}
 }
 
-var hostForm = regexp.MustCompile(`^[A-Za-z0-9.-]{1,253}(:[0-9]{1,5})?$`)
+var hostForm = regexp.MustCompile(`^[A-Za-z0-9.-]+(:[0-9]+)?$`)
 
 // hostOf is the name that the caller used, or "" if no event would have it.
 func hostOf(e events.APIGatewayProxyRequest, header http.Header) string {
 	host := cmp.Or(e.RequestContext.DomainName, header.Get("Host"))
 	drop(header)
-	if !hostForm.MatchString(host) {
+	if len(host) > 260 || !hostForm.MatchString(host) { // a DNS name has at most 253 bytes (RFC 1035)
 		return ""
 	}
 	return host

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 
@@ -40,10 +41,7 @@ func TestFit(t *testing.T) {
 		}, 0, 1},
 	} {
 		t.Run(name, func(t *testing.T) {
-			before, err := json.Marshal(test.files)
-			if err != nil {
-				t.Fatal(err)
-			}
+			before := slices.Clone(test.files)
 			result := *ordinary("id").Result
 			result.Files = test.files
 			fitted, err := fit(result)
@@ -63,7 +61,7 @@ func TestFit(t *testing.T) {
 				fitted.FilesOmitted != len(test.files)-test.entries {
 				t.Errorf("%d files of %d with content, %d bytes", left, len(fitted.Files), size)
 			}
-			if after, err := json.Marshal(test.files); err != nil || string(before) != string(after) {
+			if !slices.Equal(before, test.files) {
 				t.Error("the runner's own list was changed")
 			}
 		})

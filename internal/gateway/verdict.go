@@ -25,7 +25,7 @@ const (
 const grace = 5 * time.Second
 
 // signalForm also holds for signals that have no name.
-var signalForm = regexp.MustCompile(`^(SIG[A-Z0-9+]{1,12})?$`)
+var signalForm = regexp.MustCompile(`^(SIG[A-Z0-9+]+)?$`)
 
 // believe checks a verdict against the contract, the job and our own clock: took
 // is how long we waited for it. What snippets may write at will is not judged,
@@ -49,7 +49,7 @@ func words(r snippet.Result, job snippet.Job) []check {
 		{"stdout", short(r.Stdout, job.Limits.StdoutChars)},
 		{"stderr", short(r.Stderr, job.Limits.StderrChars)},
 		{"value", r.Value == nil || short(*r.Value, snippet.MaxValue)},
-		{"signal", r.Signal == nil || r.ExitCode == nil && signalForm.MatchString(*r.Signal)},
+		{"signal", r.Signal == nil || r.ExitCode == nil && short(*r.Signal, maxName) && signalForm.MatchString(*r.Signal)},
 		{"hint", short(r.Hint, maxHint)},
 	}
 	if e := r.Error; e != nil {

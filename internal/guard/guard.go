@@ -16,7 +16,7 @@ import (
 var sources embed.FS
 
 // order is the load order of the Python modules; each may use those before it.
-var order = []string{"kernel", "refusal", "imports", "audit", "verdict", "child", "template"}
+var order = []string{"kernel", "refusal", "imports", "audit", "verdict", "run", "warm", "child", "template"}
 
 // Descriptors that a template process finds open.
 const (

@@ -138,7 +138,7 @@ func TestForkFails(t *testing.T) {
 		t.Skip("only root gives snippets a user whose processes can be counted")
 	}
 	cfg := quiet
-	cfg.weaken.uid = 59751
+	cfg.weaken.uid = 59761
 	s, before := fresh(t, cfg)
 	restore := lower(t, unix.RLIMIT_NPROC, 1)
 	s.living().kill() // the next one has the limit

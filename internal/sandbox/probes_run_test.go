@@ -113,12 +113,8 @@ func (m *measurement) scene(t *testing.T, p probe) scene {
 		if m.sibling != nil {
 			m.box.discard(m.sibling)
 		}
-		c, err := m.box.spawnInTurn(<-m.box.current)
-		if err != nil {
-			t.Fatalf("%s: another run: %v", m.set.name, err)
-		}
-		m.world.leaveSecret(t, c.layers.identity, c.work())
-		m.sibling = c
+		m.sibling = m.another(t)
+		m.world.leaveSecret(t, m.sibling.layers.identity, m.sibling.work())
 	}
 	sc := scene(maps.Clone(m.world.what))
 	maps.Copy(sc, scene{
@@ -127,6 +123,22 @@ func (m *measurement) scene(t *testing.T, p probe) scene {
 		"outside": m.world.outside(t, m.box.layers.identity, m.set.name, p.name),
 	})
 	return sc
+}
+
+// another makes a child that stays. A template that has just died may be offered
+// once more.
+func (m *measurement) another(t *testing.T) *child {
+	t.Helper()
+	var err error
+	for range 10 {
+		var c *child
+		if c, err = m.box.spawnInTurn(<-m.box.current); err == nil {
+			return c
+		}
+		time.Sleep(20 * time.Millisecond)
+	}
+	t.Fatalf("%s: another run: %v", m.set.name, err)
+	return nil
 }
 
 // oneLine is the line of a probe's output, or what is wrong with it.

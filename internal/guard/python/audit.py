@@ -48,12 +48,16 @@ WRITING = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND
 class Paths:
     """Which paths a run may read and write; the kernel has the last word."""
 
-    def __init__(self, folders, trees, files):
-        self._folders = tuple(f + "/" for f in folders)
+    def __init__(self, trees, files):
+        self._folders = ()
         self._trees = tuple(t.rstrip("/") + "/" for t in trees)
         self._files = frozenset(files) | DEVICES | STREAMS
         # Taken now, so that user code cannot put itself in their place.
         self._join, self._norm, self._cwd, self._decode = os.path.join, os.path.normpath, os.getcwd, os.fsdecode
+
+    def enter(self, *folders):
+        """Take the folders of one child."""
+        self._folders = tuple(f + "/" for f in folders)
 
     def absolute(self, path):
         path = self._decode(path) if isinstance(path, bytes) else str.__str__(path)
@@ -66,7 +70,7 @@ class Paths:
         return self._norm(path)
 
     def allows(self, path, write):
-        if (path + "/").startswith(self._folders):
+        if self._folders and (path + "/").startswith(self._folders):
             return True
         if write:
             return path in STREAMS or path == "/dev/null"

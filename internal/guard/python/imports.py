@@ -42,6 +42,12 @@ def guarded_builtins(ledger):
     return module
 
 
+class WorkFolder:
+    """Where the user's own modules are; a child fills it in."""
+
+    path = ""
+
+
 def arm_imports(guarded, policy, ledger, folder):
     """Put the guarded __import__ into the copy of the builtins."""
     real, loaded, library = builtins.__import__, sys.modules, sys.stdlib_module_names
@@ -53,7 +59,7 @@ def arm_imports(guarded, policy, ledger, folder):
             return False
         if root in loaded:
             return getattr(loaded[root], "__builtins__", None) is guarded
-        return exists(f"{folder}/{root}.py") or exists(f"{folder}/{root}/__init__.py")
+        return exists(f"{folder.path}/{root}.py") or exists(f"{folder.path}/{root}/__init__.py")
 
     def check(module):
         why = policy.why_not(module)
@@ -84,7 +90,7 @@ def work_folder_hook(folder, guarded, ledger):
     class UserLoader(SourceFileLoader):
         def get_code(self, fullname):  # no byte code: what is written is what runs
             path = self.get_filename(fullname)
-            return self.source_to_code(self.get_data(path), path[len(folder) + 1:])
+            return self.source_to_code(self.get_data(path), path[len(folder.path) + 1:])
 
         def exec_module(self, module):
             module.__dict__["__builtins__"] = guarded
@@ -95,7 +101,7 @@ def work_folder_hook(folder, guarded, ledger):
             ledger.refuse_import(spec.name, "is native code in the work folder")
 
     def hook(path):
-        if path != folder and not path.startswith(folder + "/"):
+        if not folder.path or path != folder.path and not path.startswith(folder.path + "/"):
             raise ImportError("not the work folder", path=path)
         return FileFinder(path, (NativeLoader, EXTENSION_SUFFIXES), (UserLoader, [".py"]))
 

@@ -11,6 +11,8 @@ from json import dumps, loads
 
 from cloche_child import live
 from cloche_kernel import SIGKILL, Filter, Wall, die_with_parent
+from cloche_run import Run
+from cloche_warm import Rehearsal
 
 MESSAGE = 1 << 16
 ASK_EVERY = 10  # milliseconds
@@ -37,6 +39,9 @@ class Template:
         self._pid = os.getpid()
         landlock = config["landlock"]
         self._wall = landlock and Wall(landlock, config["read_trees"], config["read_files"], config["write_files"])
+        self._run = Run(config)
+        self._rehearsal = Rehearsal(self._run)
+        self._rehearsal.in_template()
         self._fence = config["child_filter"] and Filter(config["seccomp_number"], config["child_filter"])
 
     def tell(self, message, fds=()):
@@ -66,7 +71,7 @@ class Template:
             self.tell({"id": request["id"], "failed": f"fork: {e.strerror}"})
             pid = -1
         if pid == 0:
-            live(self._config, self._wall, self._fence, fds, self._pid)
+            live(self._config, self._wall, self._fence, self._run, self._rehearsal, fds, self._pid)
         for fd in fds:
             os.close(fd)
         if pid > 0:

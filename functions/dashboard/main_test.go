@@ -1,0 +1,95 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"log/slog"
+	"net/http"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"cloche/functions"
+	"cloche/internal/gateway"
+	"cloche/internal/metrics"
+	"cloche/internal/metrics/metricstest"
+	"cloche/internal/snippet"
+)
+
+// reports has one of a minute ago.
+type reports struct{}
+
+func (reports) SaveReport(context.Context, snippet.Runtime, time.Time) error {
+	return errors.New("read only")
+}
+
+func (reports) LastReport(context.Context) (snippet.Runtime, time.Time, error) {
+	return snippet.Runtime{Python: "3.13.5", Layers: []snippet.Layer{{Name: "seccomp"}}}, time.Now().Add(-time.Minute), nil
+}
+
+func invoke(t *testing.T, store metrics.Store, payload []byte) (r struct {
+	StatusCode        int
+	MultiValueHeaders http.Header
+	Body              string
+},
+) {
+	t.Helper()
+	log := slog.New(slog.DiscardHandler)
+	handler, err := build(functions.Parts{Log: log, Store: store, Reports: reports{}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := gateway.New(handler, log).Invoke(t.Context(), payload)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := json.Unmarshal(out, &r); err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+func TestSampleEvents(t *testing.T) {
+	store := &metricstest.Memory{}
+	if err := store.Record(t.Context(), metrics.Event{
+		ID: "one", Time: time.Now(), Tenant: "default", Outcome: snippet.Error, Reason: snippet.Exception,
+	}); err != nil {
+		t.Fatal(err)
+	}
+	for name, want := range map[string]string{
+		"dashboard-metrics.json": `"executions":1`,
+		"dashboard-events.json":  `"id":"one"`,
+		"dashboard-health.json":  `"python":"3.13.5"`,
+		"dashboard-page.json":    `<a href="metrics">`,
+	} {
+		payload, err := os.ReadFile("../../events/" + name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if r := invoke(t, store, payload); r.StatusCode != 200 || !strings.Contains(r.Body, want) {
+			t.Errorf("%s: status %d: %s", name, r.StatusCode, r.Body)
+		}
+	}
+}
+
+// Whoever reaches this function must not get anything to run.
+func TestRunsNothing(t *testing.T) {
+	for _, path := range []string{"/execute", "/demo"} {
+		r := invoke(t, &metricstest.Memory{}, []byte(`{"path": "`+path+`", "httpMethod": "POST",
+			"headers": {"Content-Type": "application/json"}, "body": "{\"code\": \"1\"}"}`))
+		if r.StatusCode != http.StatusServiceUnavailable {
+			t.Errorf("%s: status %d: %s", path, r.StatusCode, r.Body)
+		}
+	}
+}
+
+// On AWS the page lies below a stage.
+func TestPageHasNoAbsoluteLink(t *testing.T) {
+	for _, sign := range []string{`href="/`, `src="/`, `action="/`, "http:", "https:"} {
+		if strings.Contains(string(page), sign) {
+			t.Errorf("the page has %s", sign)
+		}
+	}
+}
