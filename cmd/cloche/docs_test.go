@@ -9,9 +9,11 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 
 	"cloche/internal/api"
 	"cloche/internal/metrics"
+	"cloche/internal/metrics/prom"
 	"cloche/internal/service"
 	"cloche/internal/snippet"
 )
@@ -34,6 +36,20 @@ func TestDocsNameEveryFieldAndReason(t *testing.T) {
 	for _, reason := range snippet.Reasons() {
 		if !strings.Contains(text, "`"+string(reason)+"`") {
 			t.Errorf("docs/api.md does not explain the reason %s", reason)
+		}
+	}
+}
+
+// What a scrape shows must be explained.
+func TestDocsNameEveryMetric(t *testing.T) {
+	text := readDoc(t, "docs/operations.md")
+	var scrape strings.Builder
+	if err := prom.Write(&scrape, metrics.State{Now: time.Now()}.Snapshot(), metrics.Load{}); err != nil {
+		t.Fatal(err)
+	}
+	for _, m := range regexp.MustCompile(`(?m)^# TYPE (\w+) `).FindAllStringSubmatch(scrape.String(), -1) {
+		if !strings.Contains(text, "`"+m[1]) {
+			t.Errorf("docs/operations.md does not explain %s", m[1])
 		}
 	}
 }

@@ -93,6 +93,21 @@ func TestLogHoldsOneLineARun(t *testing.T) {
 	if strings.Contains(log, canary) {
 		t.Errorf("the log holds what came in:\n%s", log)
 	}
+	for _, run := range runLines(t, log) {
+		id, _ := run["id"].(string)
+		if !ids[id] || run["request_id"] != "caller-7" {
+			t.Errorf("a line that no run left: %v", run)
+		}
+		delete(ids, id)
+	}
+	if len(ids) > 0 {
+		t.Errorf("runs without a line: %v in\n%s", ids, log)
+	}
+}
+
+// runLines returns the lines of runs, which must have all their fields.
+func runLines(t *testing.T, log string) (runs []map[string]any) {
+	t.Helper()
 	for line := range strings.Lines(log) {
 		var fields map[string]any
 		if err := json.Unmarshal([]byte(line), &fields); err != nil {
@@ -109,15 +124,9 @@ func TestLogHoldsOneLineARun(t *testing.T) {
 				t.Errorf("%s is not in %s", name, line)
 			}
 		}
-		id, _ := fields["id"].(string)
-		if !ids[id] || fields["request_id"] != "caller-7" {
-			t.Errorf("a line that no run left: %s", line)
-		}
-		delete(ids, id)
+		runs = append(runs, fields)
 	}
-	if len(ids) > 0 {
-		t.Errorf("runs without a line: %v in\n%s", ids, log)
-	}
+	return runs
 }
 
 // While the records cannot be written runs are answered all the same, /health

@@ -67,6 +67,7 @@ func (d *document) refine() {
 	request["files"].Description = fmt.Sprintf("Files in the work folder: at most %d bytes together, decoded. "+
 		"No path may be given twice or lie below that of another file.", snippet.MaxFilesBytes)
 	request["files"].MaxItems = integer(snippet.MaxFiles)
+	request["files"].UniqueItems = true
 	request["files"].Nullable = true
 	request["files"].Default = []any{}
 
@@ -74,6 +75,10 @@ func (d *document) refine() {
 		fmt.Sprintf("at most %d parts of %d bytes.", snippet.MaxPathDepth, snippet.MaxPathPart), snippet.MaxPath)
 	file["path"].MinLength = integer(1)
 	file["path"].Pattern = snippet.PathPattern
+	file["path"].Not = &huma.Schema{AnyOf: []*huma.Schema{
+		{Pattern: fmt.Sprintf("^(?:[^/]*/){%d}", snippet.MaxPathDepth)},
+		{Pattern: fmt.Sprintf("[^/]{%d}", snippet.MaxPathPart+1)},
+	}}
 	file["content"].MaxLength = integer((snippet.MaxFilesBytes + 2) / 3 * 4)
 	file["encoding"].Enum = []any{textEncoding, binaryEncoding, nil}
 }

@@ -16,47 +16,24 @@ import (
 // mountName is argv[0] of a process that Main must turn into a probe of mounts.
 const mountName = "cloche-mount"
 
-// MountAttr is what a process needs from its start to build a file wall of
-// mounts: a mount namespace and, when it may not make one, a user namespace
-// around it in which it may (user_namespaces(7)).
-func MountAttr(attr syscall.SysProcAttr) *syscall.SysProcAttr {
-	attr.Cloneflags |= unix.CLONE_NEWNS
-	if uid, gid := os.Geteuid(), os.Getegid(); uid != 0 {
-		attr.Cloneflags |= unix.CLONE_NEWUSER
-		attr.UidMappings = []syscall.SysProcIDMap{{ContainerID: uid, HostID: uid, Size: 1}}
-		attr.GidMappings = []syscall.SysProcIDMap{{ContainerID: gid, HostID: gid, Size: 1}}
-		attr.AmbientCaps = []uintptr{unix.CAP_SYS_ADMIN} // survives the exec; given up before Python's
-	}
-	return &attr
-}
-
-// StartMapped calls start, which starts a process with MountAttr. The maps of a
-// new user namespace can be written only for a process that is dumpable, as the
-// one that started it must then be (user_namespaces(7); prctl(2),
-// PR_SET_DUMPABLE): it is for that moment.
-func StartMapped(start func() error) error {
-	was, err := unix.PrctlRetInt(unix.PR_GET_DUMPABLE, 0, 0, 0, 0)
-	if err != nil || was == 1 || os.Geteuid() == 0 {
-		return start()
-	}
-	if err := unix.Prctl(unix.PR_SET_DUMPABLE, 1, 0, 0, 0); err != nil {
-		return err
-	}
-	return errors.Join(start(), unix.Prctl(unix.PR_SET_DUMPABLE, uintptr(was), 0, 0, 0))
-}
+// errOnlyRoot is why an ordinary user's server has no wall of mounts: its runs
+// are the same user, to whom the folder of all runs' folders belongs.
+var errOnlyRoot = errors.New("only root can wall runs off with mounts")
 
 // probeMount builds a small wall in a process of its own.
 func probeMount() error {
+	if os.Geteuid() != 0 {
+		return errOnlyRoot
+	}
 	root, err := os.MkdirTemp("", "cloche-probe-")
 	if err != nil {
 		return err
 	}
 	cmd := &exec.Cmd{
 		Path: "/proc/self/exe", Args: []string{mountName, root}, Env: []string{}, Dir: "/",
-		SysProcAttr: MountAttr(syscall.SysProcAttr{Setsid: true}),
+		SysProcAttr: &syscall.SysProcAttr{Setsid: true, Cloneflags: unix.CLONE_NEWNS},
 	}
-	var text []byte
-	err = StartMapped(func() (err error) { text, err = cmd.CombinedOutput(); return err })
+	text, err := cmd.CombinedOutput()
 	if len(text) > 0 {
 		err = errors.New(strings.TrimSpace(string(text)))
 	}
@@ -93,8 +70,8 @@ func mountTrees(rules LandlockRules) []mountTree {
 }
 
 // restrictMounts makes the places of rules all that the process can name, with
-// root, an empty folder, as the new root. The process must have been started
-// with MountAttr.
+// root, an empty folder, as the new root. The process must have a mount
+// namespace of its own.
 func restrictMounts(root string, rules LandlockRules) error {
 	defer unix.Umask(unix.Umask(0o022)) // the snippets' user must be able to pass through
 	if err := unix.Mount("", "/", "", unix.MS_REC|unix.MS_PRIVATE, ""); err != nil {
@@ -111,10 +88,7 @@ func restrictMounts(root string, rules LandlockRules) error {
 	if err := unix.Mount("", root, "", unix.MS_REMOUNT|unix.MS_BIND|unix.MS_RDONLY|unix.MS_NOSUID|unix.MS_NODEV, ""); err != nil {
 		return fmt.Errorf("make new root read-only: %w", err)
 	}
-	if err := enterRoot(root); err != nil {
-		return err
-	}
-	return unix.Prctl(unix.PR_CAP_AMBIENT, unix.PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0)
+	return enterRoot(root)
 }
 
 // enterRoot leaves the old root without a name (pivot_root(2), "pivot_root(".", ".")").
@@ -149,7 +123,7 @@ func (t mountTree) show(root string) error {
 	if err := unix.Mount(t.path, target, "", unix.MS_BIND|unix.MS_REC, ""); err != nil {
 		return err
 	}
-	flags, err := lockedFlags(target)
+	flags, err := heldFlags(target)
 	if err != nil {
 		return err
 	}
@@ -176,9 +150,8 @@ func makePoint(path string, folder bool) error {
 	return f.Close()
 }
 
-// lockedFlags are the restrictions that a mount has already: inside a user
-// namespace a remount that drops one of them is refused (mount_namespaces(7)).
-func lockedFlags(path string) (uintptr, error) {
+// heldFlags are the restrictions that a mount has already; a remount keeps them.
+func heldFlags(path string) (uintptr, error) {
 	var fs unix.Statfs_t
 	if err := unix.Statfs(path, &fs); err != nil {
 		return 0, err

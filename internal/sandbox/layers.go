@@ -42,8 +42,9 @@ func choose(k guard.Kernel, id identity, sole bool) layers {
 	switch {
 	case k.Landlock > 0:
 		l.wall = wallLandlock
-	case k.Has(guard.FeatureMount) && l.seccomp:
-		// Without the filter a child could undo the mounts' and the names' secrecy.
+	case k.Has(guard.FeatureMount) && l.seccomp && id.drop():
+		// It needs the filter, or /proc would tell the names of other runs' folders,
+		// and a user of the runs' own, or a run could write beside its folder.
 		l.wall = wallMount
 	case l.seccomp:
 		l.wall = wallNoFiles

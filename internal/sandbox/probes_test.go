@@ -31,7 +31,7 @@ var probeSets = []probeSet{
 	{name: "landlock1", what: "Landlock cut to ABI 1 (Linux 5.13)", weaken: weaken{guard: true, abiCut: true, landlock: 1}},
 	{name: "landlock2", what: "Landlock cut to ABI 2 (Linux 5.19)", weaken: weaken{guard: true, abiCut: true, landlock: 2}},
 	{
-		name: "mounts", what: "no Landlock; a mount namespace is the file wall",
+		name: "mounts", what: "no Landlock; for root a mount namespace is the file wall, for others the filter refuses every open",
 		weaken: weaken{guard: true, refuse: []string{guard.FeatureLandlock}},
 	},
 	{
@@ -45,6 +45,10 @@ var probeSets = []probeSet{
 	{
 		name: "neither", what: "no syscall filter and no file wall; limits and identity hold",
 		weaken: weaken{guard: true, refuse: []string{guard.FeatureSeccomp, guard.FeatureLandlock, guard.FeatureMount}},
+	},
+	{
+		name: "lambda", what: "what Lambda is reported to refuse: no filter, no file wall, no prctl; what a run leaves is swept by user",
+		weaken: weaken{guard: true, refuse: lambda.refuse, uid: lambda.uid}, sole: true, like: "neither",
 	},
 }
 

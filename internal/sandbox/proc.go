@@ -43,7 +43,10 @@ func statusNumber(pid int, field string) int64 {
 		return 0
 	}
 	line, _, _ := bytes.Cut(rest, []byte("\n"))
-	number, _, _ := bytes.Cut(bytes.TrimSpace(line), []byte(" "))
-	value, _ := strconv.ParseInt(string(number), 10, 64)
+	fields := bytes.Fields(line)
+	if len(fields) == 0 {
+		return 0
+	}
+	value, _ := strconv.ParseInt(string(fields[0]), 10, 64)
 	return value
 }

@@ -59,11 +59,8 @@ func readProcess(pid int) (process, bool) {
 		return process{}, false
 	}
 	parent, _ := strconv.Atoi(fields[1])
-	var st unix.Stat_t
-	if unix.Stat("/proc/"+strconv.Itoa(pid), &st) != nil {
-		return process{}, false
-	}
-	return process{pid: pid, parent: parent, uid: int(st.Uid), state: fields[0][0]}, true
+	// The owner of /proc/PID is root for a process that made itself undumpable.
+	return process{pid: pid, parent: parent, uid: int(statusNumber(pid, "Uid")), state: fields[0][0]}, true
 }
 
 // tasksOf counts the threads of a user's processes.
@@ -138,20 +135,24 @@ var errOutrun = errors.New("processes of a run are still there")
 // sweep ends what the run left, and reports whether there was anything. No child
 // may be forked meanwhile.
 func (s *Sandbox) sweep(t *template) (dirty bool, err error) {
+	seen := false
 	for range sweepTries {
 		before := lastPID()
 		left := s.strangers(t.pids())
-		if len(left) == 0 && lastPID() == before {
-			s.reap(t)
-			return dirty, nil
+		if seen = len(left) > 0; !seen && lastPID() == before {
+			break
 		}
-		if len(left) > 0 {
+		if seen {
 			dirty = true
 			s.killStrangers(left)
 		}
 		time.Sleep(time.Millisecond)
 	}
-	return true, errOutrun
+	s.reap(t)
+	if seen {
+		return true, errOutrun
+	}
+	return dirty, nil
 }
 
 // killStrangers ends processes. By user it is one call that the kernel carries

@@ -88,7 +88,7 @@ func (s *Sandbox) launch() (*template, error) {
 		ExtraFiles:  []*os.File{control, bootRead},
 		SysProcAttr: s.templateAttr(),
 	}
-	if err := s.startProcess(t); err != nil {
+	if err := t.startProcess(); err != nil {
 		return nil, errors.Join(err, unix.Close(ours), bootWrite.Close())
 	}
 	go feed(bootWrite, s.boot)
@@ -103,23 +103,17 @@ func (s *Sandbox) templateAttr() *syscall.SysProcAttr {
 		attr.Pdeathsig = syscall.SIGKILL
 	}
 	if s.layers.wall == wallMount {
-		return guard.MountAttr(attr)
+		attr.Cloneflags = unix.CLONE_NEWNS
 	}
 	return &attr
 }
 
 // startProcess starts it on a thread that stays, since the process dies with
 // the thread that started it.
-func (s *Sandbox) startProcess(t *template) error {
-	start := func() error {
-		started := make(chan error)
-		go t.hold(started)
-		return <-started
-	}
-	if s.layers.wall == wallMount {
-		return guard.StartMapped(start)
-	}
-	return start()
+func (t *template) startProcess() error {
+	started := make(chan error)
+	go t.hold(started)
+	return <-started
 }
 
 // hold starts the process and keeps its thread until the process is dead.

@@ -97,7 +97,7 @@ func TestOccasion(t *testing.T) {
 		}
 		seen[id.String()] = true
 	}
-	if tick.run("a") != tick.run("a") || tick.run("a") == (Occasion{ID: "other", Time: tick.Time}).run("a") {
+	if same, other := tick, (Occasion{ID: "other", Time: tick.Time}); tick.run("a") != same.run("a") || tick.run("a") == other.run("a") {
 		t.Error("the same occasion has other ids, or another one the same")
 	}
 	if _, err := ulid.ParseStrict(Occasion{ID: "x"}.run("a")); err != nil {

@@ -20,9 +20,10 @@ def confine(config, wall, fence, folders, template):
         resource.setrlimit(getattr(resource, name), (value, value))
     if wall is not None:
         wall.close_behind(folders)
+    elif config["prctl"]:  # under Landlock no run sees another's /proc, and the parent may look in
+        close_to_others()
     os.closerange(JOB + 1, 1 << 20)
     if fence is not None:
-        close_to_others()  # without a filter the snippet could take this back
         fence.install("seccomp child filter")
 
 

@@ -1,11 +1,10 @@
 # Writes another run's memory with process_vm_writev(2), at an address where
 # nothing lies.
 # kind: memory
-# holds: all, landlock1, landlock2, mounts, nolandlock, noseccomp
-# passes: neither
-# why: Landlock lets no run look into a process beside it; without it and the
-#   filter, processes of one user may. The server is closed to its own user
-#   too.
+# holds: all, landlock1, landlock2, mounts, nolandlock, noseccomp, neither
+# passes: lambda
+# why: Landlock keeps a run from the processes beside it. Without it each child
+#   makes itself undumpable, for which it needs prctl(2); Lambda refuses that.
 # unconfined: passed
 
 with attempt("another run's memory can be written", errno.ESRCH):
