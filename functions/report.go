@@ -26,7 +26,7 @@ const (
 	unchangedFor = 10 * time.Minute
 	changedFor   = time.Minute
 	shownFor     = 30 * time.Second
-	reportTime   = time.Second // of one access
+	reportTime   = 500 * time.Millisecond // of one access
 )
 
 // reporter is a Box whose description is kept after a run.

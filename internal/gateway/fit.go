@@ -40,24 +40,26 @@ var omitted = fmt.Sprintf("an answer may have %d bytes in all", maxPayload)
 // maxPayload bytes where it takes most room: as text within JSON, in the event
 // that answers API Gateway. Should the files' names alone be too large, entries
 // go too.
-func fit(r snippet.Result) (snippet.Result, error) {
-	total, err := sizeOf(r)
-	if err != nil || total <= maxPayload {
+func fit(r snippet.Result) (snippet.Result, error) { return fitInto(r, maxPayload) }
+
+func fitInto(r snippet.Result, most int) (snippet.Result, error) {
+	total, err := sizeOf(r, most)
+	if err != nil || total <= most {
 		return r, err
 	}
 	r.Files = slices.Clone(r.Files)
 	for _, i := range bySize(r.Files) {
-		if a := &r.Files[i]; total > maxPayload && a.Content != nil {
+		if a := &r.Files[i]; total > most && a.Content != nil {
 			content, _ := encode(*a.Content) // a string: cannot fail
 			total -= textSize(content) - len(omitted)
 			a.Content, a.SHA256, a.Encoding, a.Omitted = nil, nil, "utf-8", omitted
 		}
 	}
-	for total > maxPayload && len(r.Files) > 0 && err == nil {
+	for total > most && len(r.Files) > 0 && err == nil {
 		half := len(r.Files) / 2
 		r.FilesOmitted += len(r.Files) - half
 		r.Files = r.Files[:half]
-		total, err = sizeOf(r)
+		total, err = sizeOf(r, most)
 	}
 	return r, err
 }
@@ -75,9 +77,9 @@ func bySize(files []snippet.Artifact) []int {
 }
 
 // sizeOf is the size of a verdict as text within JSON; 0 if it is clear without
-// counting that it fits.
-func sizeOf(r snippet.Result) (int, error) {
-	if roughly(r) <= maxPayload {
+// counting that it is at most that large.
+func sizeOf(r snippet.Result, most int) (int, error) {
+	if roughly(r) <= most {
 		return 0, nil
 	}
 	body, err := encode(r)

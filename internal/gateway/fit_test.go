@@ -26,6 +26,7 @@ func responseSize(t *testing.T, r snippet.Result) int {
 }
 
 func TestFit(t *testing.T) {
+	const most, kb = 200_000, 1000
 	quotes := func(n int) snippet.Artifact { return fileOf(strings.Repeat(`"`, n)) }
 	for name, test := range map[string]struct {
 		files   []snippet.Artifact
@@ -33,18 +34,18 @@ func TestFit(t *testing.T) {
 		entries int
 	}{
 		"small":                   {[]snippet.Artifact{fileOf("a")}, 1, 1},
-		"as large as text may be": {[]snippet.Artifact{fileOf(strings.Repeat("é", snippet.MaxArtifact/2))}, 1, 1},
-		"quotes":                  {[]snippet.Artifact{quotes(3 << 20)}, 0, 1},
-		"the largest goes first":  {[]snippet.Artifact{fileOf("a"), quotes(2 << 20), quotes(1 << 20)}, 2, 3},
+		"as large as text may be": {[]snippet.Artifact{fileOf(strings.Repeat("é", 90*kb))}, 1, 1},
+		"quotes":                  {[]snippet.Artifact{quotes(60 * kb)}, 0, 1},
+		"the largest goes first":  {[]snippet.Artifact{fileOf("a"), quotes(50 * kb), quotes(30 * kb)}, 2, 3},
 		"long names": {[]snippet.Artifact{
-			{Path: strings.Repeat("a", 3<<20), Encoding: "utf-8", Omitted: "x"}, {Path: strings.Repeat("b", 3<<20), Encoding: "utf-8", Omitted: "x"},
+			{Path: strings.Repeat("a", 120*kb), Encoding: "utf-8", Omitted: "x"}, {Path: strings.Repeat("b", 120*kb), Encoding: "utf-8", Omitted: "x"},
 		}, 0, 1},
 	} {
 		t.Run(name, func(t *testing.T) {
 			before := slices.Clone(test.files)
 			result := *ordinary("id").Result
 			result.Files = test.files
-			fitted, err := fit(result)
+			fitted, err := fitInto(result, most)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -57,7 +58,7 @@ func TestFit(t *testing.T) {
 					t.Errorf("a file that is not to be believed: %.200v", f)
 				}
 			}
-			if size := responseSize(t, fitted); left != test.left || len(fitted.Files) != test.entries || size > maxPayload+1000 ||
+			if size := responseSize(t, fitted); left != test.left || len(fitted.Files) != test.entries || size > most+1000 ||
 				fitted.FilesOmitted != len(test.files)-test.entries {
 				t.Errorf("%d files of %d with content, %d bytes", left, len(fitted.Files), size)
 			}
@@ -71,12 +72,12 @@ func TestFit(t *testing.T) {
 // The quick answer must never be below the exact one.
 func TestRoughlyIsAbove(t *testing.T) {
 	for _, text := range []string{"a", "\x00", `"`, `\`, "\n", "é", "\xff"} {
-		many := strings.Repeat(text, 5000)
+		many := strings.Repeat(text, 2000)
 		r := snippet.Result{
 			Outcome: snippet.Error, Reason: snippet.Exception, Stdout: many, Stderr: many, Hint: many, Value: &many,
 			Error: &snippet.Failure{Type: many, Message: many, Traceback: many},
 		}
-		for range snippet.MaxArtifacts {
+		for range 8 {
 			r.Blocked = append(r.Blocked, snippet.Refusal{Rule: snippet.ImportDenied, Target: many, File: many})
 			r.Files = append(r.Files, snippet.Artifact{Path: many, Content: &many, SHA256: ptr(strings.Repeat("0", 64))})
 		}

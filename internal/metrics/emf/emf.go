@@ -5,7 +5,6 @@ package emf
 import (
 	"context"
 	"encoding/json"
-	"fmt"
 	"io"
 	"sync/atomic"
 
@@ -33,10 +32,7 @@ func (r *Recorder) Record(ctx context.Context, e metrics.Event) error {
 	if line, err := json.Marshal(r.line(e, !r.warm.Swap(true))); err == nil {
 		_, _ = r.out.Write(append(line, '\n'))
 	}
-	if err := r.next.Record(ctx, e); err != nil {
-		return fmt.Errorf("record event: %w", err)
-	}
-	return nil
+	return r.next.Record(ctx, e)
 }
 
 // The names in CloudWatch. A tenant is never one of the dimensions: each value
