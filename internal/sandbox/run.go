@@ -207,6 +207,11 @@ var errNoWord = errors.New("the child died and its end was not reported")
 // tick is how often the limits that the kernel does not keep are looked at.
 const tick = 10 * time.Millisecond
 
+// lull is how long the streams are left alone after they were read, and at
+// first. A pipe holds what a snippet writes meanwhile, so a print costs it no
+// more than its own call, and a short run wakes nobody before its report.
+const lull = time.Millisecond
+
 // watch is the whole life of a running child: one loop that reads what it
 // writes, hears what it says and keeps its limits. It ends with the report, the
 // child's death, the deadline or a limit.
@@ -214,11 +219,11 @@ func (r *run) watch() ending {
 	c := r.child
 	fds := []unix.PollFd{
 		{Fd: int32(c.job), Events: unix.POLLIN},
+		{Fd: int32(c.pidfd), Events: unix.POLLIN},
 		{Fd: int32(c.stdout), Events: unix.POLLIN},
 		{Fd: int32(c.stderr), Events: unix.POLLIN},
-		{Fd: int32(c.pidfd), Events: unix.POLLIN},
 	}
-	deadline := r.start.Add(r.timeout())
+	deadline, listen := r.start.Add(r.timeout()), r.start.Add(lull)
 	patrol := patrol{child: c, limits: r.job.Limits, next: r.start.Add(tick)}
 	for {
 		now := time.Now()
@@ -228,15 +233,23 @@ func (r *run) watch() ending {
 		if limit := patrol.look(now); limit != "" {
 			return r.measure(ending{limit: limit})
 		}
-		if _, err := pollFor(fds, min(deadline.Sub(now), patrol.next.Sub(now))); err != nil {
+		awaited, wait := fds, min(deadline.Sub(now), patrol.next.Sub(now))
+		if now.Before(listen) {
+			awaited, wait = fds[:2], min(wait, listen.Sub(now))
+		}
+		n, err := pollFor(awaited, wait)
+		if err != nil {
 			return r.measure(ending{fault: fmt.Errorf("poll: %w", err)})
 		}
-		r.read(&fds[1], r.stdout)
-		r.read(&fds[2], r.stderr)
+		if n > 0 && len(awaited) == len(fds) {
+			r.read(&fds[2], r.stdout)
+			r.read(&fds[3], r.stderr)
+			listen = time.Now().Add(lull)
+		}
 		if r.hear(&fds[0]); r.inbox.report != nil {
 			return r.measure(ending{report: r.inbox.report})
 		}
-		if fds[3].Revents != 0 || (c.pidfd < 0 && fds[0].Fd < 0) {
+		if fds[1].Revents != 0 || (c.pidfd < 0 && fds[0].Fd < 0) {
 			return r.died()
 		}
 	}

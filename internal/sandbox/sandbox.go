@@ -61,11 +61,12 @@ func (w weaken) from(k guard.Kernel) guard.Kernel {
 }
 
 // Bounds on waiting for a child: how long a run waits before it is refused, and
-// how long a worker rests after a failure.
+// how long a worker rests after a failure and after a success.
 const (
 	childWait   = 5 * time.Second
 	workerRest  = 100 * time.Millisecond
 	longestRest = 5 * time.Second
+	refillRest  = time.Millisecond
 )
 
 // Sandbox is a running template interpreter with its waiting children. It is
@@ -289,7 +290,8 @@ func (s *Sandbox) supplyFrom(t *template) bool {
 func (s *Sandbox) offer(c *child) bool {
 	select {
 	case s.ready <- c:
-		return true
+		// A short run is over before the next child is made: they would share cores.
+		return s.rest(refillRest)
 	case <-c.template.done:
 		s.discard(c)
 		return true

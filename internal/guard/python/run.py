@@ -13,7 +13,8 @@ import sys
 import threading
 import types
 import weakref
-from json import loads
+from json import JSONDecoder
+from time import monotonic
 
 from cloche_audit import Paths, audit_hook
 from cloche_imports import Policy, WorkFolder, arm_imports, guarded_builtins, work_folder_hook
@@ -22,6 +23,8 @@ from cloche_verdict import Failure, refusal_behind, report, unspeakable
 
 JOB = 3  # the descriptor of the job channel
 FUTURE = sum(getattr(__future__, name).compiler_flag for name in __future__.all_feature_names)
+
+_scan = JSONDecoder().scan_once  # what loads calls in the end, without what it does before
 
 BALLAST = [bytearray(1 << 20)]  # memory for the report of a snippet that has used up its own
 
@@ -139,6 +142,7 @@ class Run:
             self.paths.enter(work, tmp)
         os.environ["HOME"] = os.environ["TMPDIR"] = tmp
         sys.path.insert(0, work)
+        self._age, self._entered = self.folder.age(), monotonic()
 
     def send(self, kind, text):
         self._write(JOB, self._token + kind + text.encode("utf-8", "backslashreplace"))
@@ -164,11 +168,13 @@ class Run:
         self.shadow(header["modules"])
         if header["policy"] is not None and self._guard:  # a stricter or a looser one than the server's own
             self.use(header["policy"])
+        # File times may be as coarse as a tick of the kernel, 10 ms at most.
+        self._tell = monotonic() - self._entered > 0.02
         self._armed = True
 
     def job(self, packet):
         head, _, code = packet.partition(b"\n")
-        self.arm(loads(head))
+        self.arm(_scan(head.decode(), 0)[0])
         source = code.decode("utf-8")
         source = source[1:] if source.startswith("\ufeff") else source
         try:
@@ -220,8 +226,8 @@ class Run:
     def let_go(self):
         """Close what the snippet left open, as the interpreter would, so that its files are whole."""
         try:
-            if not os.listdir(self.folder.path):
-                return
+            if self._tell and self.folder.age() == self._age or not os.listdir(self.folder.path):
+                return  # nothing was made in it, or removed from it
             if self._last.alone():
                 self.snippet.main.__dict__.clear()
                 gc.collect()
