@@ -9,7 +9,7 @@ FUZZTIME ?= 30s
 export CGO_ENABLED = 0
 
 .DEFAULT_GOAL := help
-.PHONY: help run build test lint bench fuzz clean
+.PHONY: help run build test lint bench soak fuzz clean
 
 help: ## Show this list.
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-7s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -38,6 +38,9 @@ lint: ## Check format, vet (also for arm64 and macOS), staticcheck and dead code
 
 bench: build ## Measure this machine against the bare interpreter; ARGS="--runs 1000" changes flags.
 	@bin/cloche bench --out bin/bench.json $(ARGS)
+
+soak: ## Put 10000 mixed runs on a server, and kill one 20 times under load.
+	@$(GO) test -tags soak -run '^TestSoak' -count=1 -timeout 15m -v ./cmd/cloche
 
 fuzz: ## Run each fuzz test for FUZZTIME (30s).
 	@grep -rlE '^func Fuzz' --include='*_test.go' . | xargs -n1 dirname | sort -u | while read -r folder; do \
