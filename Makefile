@@ -9,7 +9,7 @@ FUZZTIME ?= 30s
 export CGO_ENABLED = 0
 
 .DEFAULT_GOAL := help
-.PHONY: help run build test lint bench soak fuzz clean
+.PHONY: help run build test lint bench probes soak fuzz clean
 
 help: ## Show this list.
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-7s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -38,6 +38,9 @@ lint: ## Check format, vet (also for arm64 and macOS), staticcheck and dead code
 
 bench: build ## Measure this machine against the bare interpreter; ARGS="--runs 1000" changes flags.
 	@bin/cloche bench --out bin/bench.json $(ARGS)
+
+probes: ## Run the hostile probes against every set of isolation layers, as root and as a user.
+	@CLOCHE_PROBES=all $(GO) test -run '^TestProbes$$' -count=1 -timeout 15m ./internal/sandbox
 
 soak: ## Put 10000 mixed runs on a server, and kill one 20 times under load.
 	@$(GO) test -tags soak -run '^TestSoak' -count=1 -timeout 15m -v ./cmd/cloche
