@@ -98,14 +98,16 @@ var environment = []string{
 	"MPLBACKEND=Agg",
 }
 
+// bootLine is what Python runs first, short because everybody can read it in the
+// list of processes. python/boot.py says what it leaves.
+const bootLine = "import sys; started_with = set(sys.modules); import json, os; " +
+	"boot = json.loads(os.fdopen(4, 'rb').read()); " +
+	"exec(compile(boot['boot'], '<cloche>/boot.py', 'exec', dont_inherit=True))"
+
 // Boot returns what the parent writes to descriptor 4 of a process that it
 // starts with Argv: the helper stage's part, with its length before it, then
 // the Python part until end of file.
 func (s Spec) Boot() ([]byte, error) {
-	boot, err := sources.ReadFile("python/boot.py")
-	if err != nil {
-		return nil, fmt.Errorf("read boot source: %w", err)
-	}
 	loader, err := Interpreter(s.Python)
 	if err != nil {
 		return nil, err
@@ -118,7 +120,7 @@ func (s Spec) Boot() ([]byte, error) {
 	helper, err := json.Marshal(stage{
 		Parent: s.Parent, UID: s.UID, GID: s.GID, Env: environment, Landlock: s.Landlock,
 		MountRoot: s.MountRoot, Prctl: s.Prctl,
-		Argv: []string{s.Python, "-I", "-X", "utf8", "-c", string(boot)},
+		Argv: []string{s.Python, "-I", "-X", "utf8", "-c", bootLine},
 		Rules: LandlockRules{
 			Read: read, Execute: run,
 			Write: append([]string{s.WorkBase}, s.WriteFiles...), Optional: read,
@@ -156,15 +158,27 @@ func (s Spec) python() ([]byte, error) {
 			return nil, err
 		}
 	}
+	boot, err := source("boot")
+	if err != nil {
+		return nil, err
+	}
 	modules := make([][2]string, 0, len(order))
 	for _, name := range order {
-		text, err := sources.ReadFile("python/" + name + ".py")
+		text, err := source(name)
 		if err != nil {
-			return nil, fmt.Errorf("read guard source: %w", err)
+			return nil, err
 		}
-		modules = append(modules, [2]string{name, string(text)})
+		modules = append(modules, [2]string{name, text})
 	}
-	return json.Marshal(map[string]any{"config": config, "sources": modules})
+	return json.Marshal(map[string]any{"boot": boot, "config": config, "sources": modules})
+}
+
+func source(name string) (string, error) {
+	text, err := sources.ReadFile("python/" + name + ".py")
+	if err != nil {
+		return "", fmt.Errorf("read guard source: %w", err)
+	}
+	return string(text), nil
 }
 
 // addFilters adds the syscall filters. Without a file wall the child's one

@@ -25,14 +25,17 @@ func openBase(parent string) (string, *os.File, error) {
 	}
 	removeStaleBases(parent, youngBase)
 	// The guard compares paths as text, so this one must have no link in it.
-	parent, err := filepath.EvalSymlinks(parent)
+	real, err := filepath.EvalSymlinks(parent)
 	if err == nil {
-		parent, err = filepath.Abs(parent)
+		real, err = filepath.Abs(real)
+	}
+	if errors.Is(err, fs.ErrNotExist) {
+		return "", nil, fmt.Errorf("the folder for work folders, %s, is not there; make it or name another with --work", parent)
 	}
 	if err != nil {
-		return "", nil, fmt.Errorf("find folder for work base: %w", err)
+		return "", nil, fmt.Errorf("find folder for work folders: %w", err)
 	}
-	base := filepath.Join(parent, basePrefix+rand.Text()[:12])
+	base := filepath.Join(real, basePrefix+rand.Text()[:12])
 	lock, err := makeBase(base)
 	if err != nil {
 		return "", nil, fmt.Errorf("make work base: %w (name another folder with --work)", err)

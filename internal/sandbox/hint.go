@@ -75,6 +75,9 @@ func errorHint(r snippet.Result) string {
 	if special, ok := errorHints[r.Error.Type]; ok {
 		return special
 	}
+	if r.Error.Type == "RuntimeError" && strings.Contains(r.Error.Message, "start new thread") {
+		return "No further thread fits into the memory of a run (about 250 with the usual stack). Use a pool with few workers."
+	}
 	if r.Error.Type == "NameError" && strings.Contains(r.Error.Message, "__file__") {
 		return "There is no script file. Use pathlib.Path.cwd() for the work folder."
 	}

@@ -6,9 +6,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os/exec"
 	"slices"
-	"strconv"
 	"strings"
 	"syscall"
 	"time"
@@ -76,7 +76,7 @@ func probePython(ctx context.Context, name string, id identity) (interpreter, er
 	defer cancel()
 	path, err := exec.LookPath(name)
 	if err != nil {
-		return found, fmt.Errorf("find Python: %w", err)
+		return found, fmt.Errorf("%s is not a program that can be run; name Python 3.%d or newer with --python, or leave it out", name, oldestPython)
 	}
 	cmd := exec.CommandContext(ctx, path, "-I", "-c", probeSource)
 	cmd.Env, cmd.Dir = []string{"LANG=C.UTF-8"}, "/"
@@ -85,15 +85,29 @@ func probePython(ctx context.Context, name string, id identity) (interpreter, er
 	}
 	text, err := cmd.Output()
 	if err != nil {
-		return found, fmt.Errorf("run %s as user %d: %w", path, id.uid, err)
+		return found, id.cannotRun(path, err)
 	}
 	if err := json.Unmarshal(text, &found); err != nil {
-		return found, fmt.Errorf("run %s: it does not answer as Python does: %w", path, err)
+		return found, fmt.Errorf("%s does not answer as Python does; name Python 3.%d or newer with --python", path, oldestPython)
 	}
 	if found.Major != 3 || found.Minor < oldestPython {
-		return found, fmt.Errorf("%s is Python %s: 3.%s or newer is needed", path, found.Version, strconv.Itoa(oldestPython))
+		return found, fmt.Errorf("%s is Python %s: 3.%d or newer is needed; name another with --python", path, found.Version, oldestPython)
 	}
 	return found, nil
+}
+
+// cannotRun says why an interpreter did not run, with the first line that it
+// said itself. For a server that is root the usual cause is one in a private
+// home, like those that pyenv installs.
+func (id identity) cannotRun(path string, err error) error {
+	if errors.Is(err, fs.ErrPermission) && id.drop() {
+		return fmt.Errorf("user %d, which runs snippets, cannot reach %s; name a Python outside private folders with --python, such as /usr/bin/python3", id.uid, path)
+	}
+	if failed, ok := errors.AsType[*exec.ExitError](err); ok && len(failed.Stderr) > 0 {
+		said, _, _ := strings.Cut(string(failed.Stderr), "\n")
+		return fmt.Errorf("run %s as user %d: %w: %.200q", path, id.uid, err, said)
+	}
+	return fmt.Errorf("run %s as user %d: %w", path, id.uid, err)
 }
 
 // describe names the interpreter for the log.

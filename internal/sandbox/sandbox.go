@@ -133,7 +133,7 @@ func (s *Sandbox) tell() {
 		"files", s.layers.wall, "landlock_abi", s.layers.kernel.Landlock, "seccomp", s.layers.seccomp,
 		"uid", s.layers.identity.uid, "work_base", s.base)
 	for _, l := range s.layers.report() {
-		if !l.Active {
+		if !l.Active && (l.Name != LayerMount || s.layers.wall != wallLandlock) {
 			s.log.Warn("isolation layer is off", "layer", l.Name, "detail", l.Detail)
 		}
 	}

@@ -1,23 +1,16 @@
-"""First Python code of the template interpreter, passed to it with -c.
+"""First code of the template interpreter: makes modules of the guard's sources and starts it.
 
-Reads the rest of the guard from descriptor 4: one JSON document with the
-configuration and the sources, so that nothing of it has to be readable on disk
-by the user that the interpreter runs as.
+It comes with them in one JSON document on descriptor 4, which the line after -c
+reads, so that nothing of it has to be readable on disk by the user that the
+interpreter runs as. That line leaves `boot`, the document, and `started_with`,
+the modules that any Python program finds loaded.
 """
 
-import sys
-
-started_with = set(sys.modules)  # what any Python program finds loaded
-
 import builtins
-import json
-import os
+import sys
 import types
 
-CONTROL, BOOT = 3, 4
-
-with os.fdopen(BOOT, "rb") as pipe:
-    boot = json.loads(pipe.read())
+CONTROL = 3
 
 # The guard's modules see each other under their own names only while they load.
 # Afterwards no name leads to them.

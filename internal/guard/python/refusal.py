@@ -62,10 +62,17 @@ class Ledger:
         return filename.startswith((HARNESS, "<frozen")) or filename.startswith(self._library)
 
     def _where(self):
-        frame = _frame(2)
-        while frame is not None and self.foreign(frame.f_code.co_filename):
+        frame, ours = _frame(2), True
+        while frame is not None:
+            filename = frame.f_code.co_filename
+            if not filename.startswith(HARNESS):
+                ours = False
+            elif not ours:
+                break  # back in the harness, with only library code between
+            if not self.foreign(filename):
+                return filename, frame.f_lineno
             frame = frame.f_back
-        return (frame.f_code.co_filename, frame.f_lineno) if frame else (SNIPPET, None)
+        return SNIPPET, None
 
     def note(self, rule, target):
         self.count += 1
