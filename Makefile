@@ -9,10 +9,10 @@ FUZZTIME ?= 30s
 export CGO_ENABLED = 0
 
 .DEFAULT_GOAL := help
-.PHONY: help run build test lint bench probes soak fuzz clean
+.PHONY: help run build test lint test-aws verify-deployed bench probes soak fuzz clean
 
 help: ## Show this list.
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-7s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-15s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 run: build ## Build and start the server; ARGS="--addr 127.0.0.1:9090" changes flags.
 	@exec bin/cloche serve $(ARGS)
@@ -22,10 +22,10 @@ build: ## Build bin/cloche.
 
 test: ## Run all quick tests, with the race detector where a C compiler is there.
 	@if cc=$$($(GO) env CC) && command -v "$${cc%% *}" >/dev/null; then \
-		CGO_ENABLED=1 $(GO) test -race -shuffle=on -timeout 5m ./...; \
+		CGO_ENABLED=1 $(GO) test -race -shuffle=on -timeout 10m ./...; \
 	else \
 		echo "No C compiler ($$cc): testing without the race detector. Install gcc to have it."; \
-		$(GO) test -shuffle=on -timeout 5m ./...; \
+		$(GO) test -shuffle=on -timeout 10m ./...; \
 	fi
 
 lint: ## Check format, vet (also for arm64 and macOS), staticcheck and dead code.
@@ -35,6 +35,12 @@ lint: ## Check format, vet (also for arm64 and macOS), staticcheck and dead code
 	@GOOS=darwin $(GO) vet ./cmd/cloche
 	@$(GO) tool staticcheck ./...
 	@dead=$$($(GO) tool deadcode -test ./...) && if [ -n "$$dead" ]; then echo "Unreachable:"; echo "$$dead"; exit 1; fi
+
+test-aws: ## Run the AWS path for real on this machine: engine, image, emulators, Lambda-like runs. Needs root.
+	@.ci/aws/test
+
+verify-deployed: ## Check a deployed stack, with the AWS credentials of the environment; URL=https://….
+	@.ci/aws/deployed '$(URL)'
 
 bench: build ## Measure this machine against the bare interpreter; ARGS="--runs 1000" changes flags.
 	@bin/cloche bench --out bin/bench.json $(ARGS)

@@ -18,6 +18,7 @@ import (
 	"cloche/internal/sandbox"
 	"cloche/internal/service"
 	"cloche/internal/snippet"
+	"cloche/web"
 )
 
 // Times of a function: how long a run waits for a slot, and what it needs beyond
@@ -88,7 +89,7 @@ func (p Parts) Service(runner service.Runner, recorder service.Recorder) *servic
 func (p Parts) Handler(s *service.Service, runtime func() snippet.Runtime) (http.Handler, error) {
 	return api.New(api.Config{
 		Service: s, Reader: p.Store, Runtime: runtime, Policy: snippet.DefaultPolicy(),
-		Version: version(), AllowedHosts: []string{"*"}, Log: p.Log,
+		Version: version(), Page: web.Files(), AllowedHosts: []string{"*"}, Log: p.Log,
 	})
 }
 

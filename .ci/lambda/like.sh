@@ -44,7 +44,10 @@ allow | refuse)
 *)
 	echo "== $mode: health, a run"
 	curl -fsS "$url/health"
-	curl -fsS -H 'Content-Type: application/json' -d '{"code":"6 * 7"}' "$url/execute" | tee /dev/stderr | grep -q '"value":"42"'
+	echo
+	answer=$(curl -fsS -H 'Content-Type: application/json' -d '{"code":"6 * 7"}' "$url/execute")
+	echo "$answer"
+	[[ $answer == *'"outcome":"OK"'*'"value":"42"'* ]]
 	;;
 esac
 if [[ -n $cases ]]; then

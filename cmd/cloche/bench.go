@@ -12,7 +12,10 @@ import (
 	"net/http/httptest"
 	"os"
 	"os/exec"
+	"os/signal"
 	"slices"
+	"strings"
+	"syscall"
 
 	"github.com/spf13/cobra"
 
@@ -25,6 +28,12 @@ import (
 	"cloche/internal/sqlite"
 )
 
+// Bounds on a measurement.
+const (
+	mostRuns    = 1_000_000
+	mostCallers = 1024 // as many as a server may run at one time
+)
+
 // benchOptions are what a person chooses about a measurement.
 type benchOptions struct {
 	runs    int
@@ -34,33 +43,76 @@ type benchOptions struct {
 }
 
 func newBench() *cobra.Command {
-	settings := config.ForRun()
+	settings := config.ForRun(sandbox.LayerNames()...)
 	var o benchOptions
 	cmd := &cobra.Command{
 		Use:   "bench",
 		Short: "Measure this machine against the bare interpreter",
 		Long: "Measure snippets in Cloche, in-process and over HTTP, interleaved with the bare\n" +
-			"interpreter that the template runs. Quote ratios of medians, from a quiet machine.",
+			"interpreter that the template runs. Quote ratios of medians, from a quiet machine.\n\n" +
+			"The snippets: " + strings.Join(workloadNames(), ", ") + ".",
 		Args: noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			cfg, err := settings.Load()
-			if err != nil {
+			if err := errors.Join(err, o.check()); err != nil {
 				return usageError{err}
 			}
-			return measure(cmd.Context(), cfg, o, cmd.OutOrStdout(), cmd.ErrOrStderr())
+			ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
+			defer stop()
+			if err := measure(ctx, cfg, o, cmd.OutOrStdout(), cmd.ErrOrStderr()); ctx.Err() == nil {
+				return err
+			}
+			return errInterrupted
 		},
 	}
 	settings.Bind(cmd.Flags())
-	cmd.Flags().IntVar(&o.runs, "runs", 300, "runs of each snippet")
-	cmd.Flags().IntSliceVar(&o.callers, "callers", []int{1, 4, 16}, "callers side by side")
-	cmd.Flags().StringSliceVar(&o.only, "only", nil, "names of the snippets to measure; all without it")
+	cmd.Flags().IntVar(&o.runs, "runs", 300, fmt.Sprintf("runs of each snippet, 1 to %d", mostRuns))
+	cmd.Flags().IntSliceVar(&o.callers, "callers", []int{1, 4, 16}, fmt.Sprintf("callers side by side, each 1 to %d", mostCallers))
+	cmd.Flags().StringSliceVar(&o.only, "only", nil, "names of the snippets to measure, with commas between; all without it")
 	cmd.Flags().StringVar(&o.json, "out", "", "file to write the figures to, as JSON")
 	return cmd
 }
 
+// check returns all faults.
+func (o benchOptions) check() error {
+	faults := []error{numberFault("runs", o.runs, 1, mostRuns)}
+	for _, n := range o.callers {
+		faults = append(faults, numberFault("callers", n, 1, mostCallers))
+	}
+	for _, name := range o.only {
+		if known := workloadNames(); !slices.Contains(known, name) {
+			faults = append(faults, flagFault("only", name, "is unknown; write some of "+strings.Join(known, ", ")))
+		}
+	}
+	return errors.Join(faults...)
+}
+
+func workloadNames() (names []string) {
+	for _, w := range bench.Workloads() {
+		names = append(names, w.Name)
+	}
+	return names
+}
+
+// writable makes sure, before minutes are spent, that the figures can be kept. A
+// file that is there keeps its content until then.
+func writable(file string) error {
+	if file == "" {
+		return nil
+	}
+	f, err := os.OpenFile(file, os.O_WRONLY|os.O_CREATE, 0o644)
+	if err != nil {
+		return fmt.Errorf("open the file for --out: %w", err)
+	}
+	return f.Close()
+}
+
 // measure prints each line as soon as it is there, and the table at the end.
 func measure(ctx context.Context, cfg config.Config, o benchOptions, out, errOut io.Writer) error {
-	box, err := sandbox.New(sandboxConfig(cfg, 0, warnings(errOut)))
+	if err := writable(o.json); err != nil {
+		return err
+	}
+	box, err := sandbox.New(sandboxConfig(cfg, 0, faultLog(errOut)))
 	if err != nil {
 		return err
 	}
@@ -83,7 +135,7 @@ func measure(ctx context.Context, cfg config.Config, o benchOptions, out, errOut
 	}
 	ways := []bench.Way{{Name: "in-process", Runner: box}, {Name: "http", Runner: overHTTP{client}}}
 	var lines []bench.Line
-	for _, w := range workloads(python, o.only) {
+	for _, w := range workloads(python, o.only, errOut) {
 		for _, callers := range o.callers {
 			for _, way := range ways {
 				line, err := bench.Compare(ctx, python, way, w, callers, o.runs)
@@ -91,7 +143,7 @@ func measure(ctx context.Context, cfg config.Config, o benchOptions, out, errOut
 					return err
 				}
 				lines = append(lines, line)
-				fmt.Fprintf(errOut, "%s, %s, %d callers: done\n", line.Workload, line.Way, line.Callers)
+				fmt.Fprintf(errOut, "%s, %s, %s: done\n", line.Workload, line.Way, callersOf(line))
 			}
 		}
 	}
@@ -112,14 +164,25 @@ func (o overHTTP) Run(ctx context.Context, job snippet.Job) (snippet.Result, err
 	return o.remote.Run(ctx, job.Request)
 }
 
-// workloads leaves out what was not asked for and what needs a module that the
-// interpreter does not have.
-func workloads(python string, only []string) []bench.Workload {
+func callersOf(line bench.Line) string {
+	if line.Callers == 1 {
+		return "1 caller"
+	}
+	return fmt.Sprintf("%d callers", line.Callers)
+}
+
+// workloads leaves out what was not asked for, and says so of what needs a module
+// that the interpreter does not have.
+func workloads(python string, only []string, errOut io.Writer) []bench.Workload {
 	return slices.DeleteFunc(bench.Workloads(), func(w bench.Workload) bool {
 		if len(only) > 0 && !slices.Contains(only, w.Name) {
 			return true
 		}
-		return w.Needs != "" && exec.Command(python, "-I", "-c", "import "+w.Needs).Run() != nil
+		lacking := w.Needs != "" && exec.Command(python, "-I", "-c", "import "+w.Needs).Run() != nil
+		if lacking {
+			fmt.Fprintf(errOut, "%s: left out, since %s has no module %s\n", w.Name, python, w.Needs)
+		}
+		return lacking
 	})
 }
 

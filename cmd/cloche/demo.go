@@ -24,7 +24,7 @@ type demoFlags struct {
 }
 
 func newDemo() *cobra.Command {
-	settings, flags := config.ForRun(), &demoFlags{}
+	settings, flags := config.ForRun(sandbox.LayerNames()...), &demoFlags{}
 	cmd := &cobra.Command{
 		Use:   "demo",
 		Short: "Run the demo set and say whether each case came out right",
@@ -83,7 +83,7 @@ func runDemo(ctx context.Context, cmd *cobra.Command, settings *config.Loader, u
 
 // demoHere runs the set in a sandbox of its own.
 func demoHere(ctx context.Context, cfg config.Config, errOut io.Writer) (service.DemoReport, error) {
-	log := warnings(errOut)
+	log := faultLog(errOut)
 	box, err := sandbox.New(sandboxConfig(cfg, 2, log))
 	if err != nil {
 		return service.DemoReport{}, err

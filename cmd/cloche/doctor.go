@@ -7,7 +7,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os/signal"
 	"strings"
+	"syscall"
 	"text/tabwriter"
 	"time"
 
@@ -19,7 +21,7 @@ import (
 )
 
 func newDoctor() *cobra.Command {
-	settings := config.ForRun()
+	settings := config.ForRun(sandbox.LayerNames()...)
 	cmd := &cobra.Command{
 		Use:   "doctor",
 		Short: "Show how well this machine can isolate snippets",
@@ -32,7 +34,12 @@ func newDoctor() *cobra.Command {
 			if err != nil {
 				return usageError{err}
 			}
-			return examine(cmd.Context(), cfg, cmd.OutOrStdout(), cmd.ErrOrStderr())
+			ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
+			defer stop()
+			if err := examine(ctx, cfg, cmd.OutOrStdout(), cmd.ErrOrStderr()); ctx.Err() == nil {
+				return err
+			}
+			return errInterrupted
 		},
 	}
 	settings.Bind(cmd.Flags())
@@ -42,7 +49,7 @@ func newDoctor() *cobra.Command {
 // examine starts a sandbox that requires nothing, so that there is always
 // something to show, and then asks for what is required.
 func examine(ctx context.Context, cfg config.Config, out, errOut io.Writer) error {
-	asked := sandboxConfig(cfg, 1, warnings(errOut))
+	asked := sandboxConfig(cfg, 1, faultLog(errOut))
 	lenient := asked
 	lenient.Require = nil
 	box, err := sandbox.New(lenient)

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os/signal"
 	"slices"
 	"strings"
@@ -90,14 +91,12 @@ func (f *eventFlags) filter(now time.Time) (metrics.Filter, error) {
 	filter := metrics.Filter{Outcome: snippet.Outcome(strings.ToUpper(f.outcome))}
 	var faults []error
 	if f.outcome != "" && !slices.Contains(snippet.Outcomes(), filter.Outcome) {
-		faults = append(faults, fmt.Errorf("--outcome %.40q: is unknown; write OK, BLOCKED, TIMEOUT or ERROR", f.outcome))
+		faults = append(faults, flagFault("outcome", f.outcome, "is unknown; write OK, BLOCKED, TIMEOUT or ERROR"))
 	}
 	if f.since < 0 {
-		faults = append(faults, fmt.Errorf("--since %v: must not be negative", f.since))
+		faults = append(faults, flagFault("since", f.since, "is negative; write a duration such as 90m"))
 	}
-	if f.limit < 1 || f.limit > mostEvents {
-		faults = append(faults, fmt.Errorf("--limit %d: is out of bounds; write a number from 1 to %d", f.limit, mostEvents))
-	}
+	faults = append(faults, numberFault("limit", f.limit, 1, mostEvents))
 	if f.since > 0 {
 		filter.Since = now.Add(-f.since)
 	}
@@ -121,11 +120,23 @@ func openRecords(ctx context.Context, cmd *cobra.Command, settings *config.Loade
 	if err != nil {
 		return nil, nil, usageError{err}
 	}
-	view, err := sqlite.OpenView(ctx, cfg.Data)
+	view, err := openView(ctx, cfg.Data)
 	if err != nil {
 		return nil, nil, err
 	}
 	return view, func() { view.Close() }, nil
+}
+
+// openView says what to do where the folder is not that of a server of ours.
+func openView(ctx context.Context, folder string) (*sqlite.View, error) {
+	view, err := sqlite.OpenView(ctx, folder)
+	switch {
+	case errors.Is(err, sqlite.ErrMissing):
+		err = fmt.Errorf("%w; name that folder with --data or CLOCHE_DATA", err)
+	case errors.Is(err, fs.ErrPermission):
+		err = fmt.Errorf("%w; records are for their server's user alone, so do this as that user", err)
+	}
+	return view, err
 }
 
 func (f *eventFlags) print(out io.Writer, list []metrics.Event) error {

@@ -9,6 +9,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"net/netip"
 	"os"
 	"os/signal"
 	"syscall"
@@ -45,9 +46,14 @@ func newHTTPServer(handler http.Handler, wait time.Duration, log *slog.Logger) *
 	}
 }
 
-// listen names the usual causes in words.
+// listen names the usual causes in words. For an IPv4 address it takes no other:
+// Go's "tcp" would listen on all of both families where it is 0.0.0.0.
 func listen(addr string) (net.Listener, error) {
-	l, err := net.Listen("tcp", addr)
+	network := "tcp"
+	if a, err := netip.ParseAddrPort(addr); err == nil && a.Addr().Is4() {
+		network = "tcp4"
+	}
+	l, err := net.Listen(network, addr)
 	switch {
 	case err == nil:
 		return l, nil
@@ -59,6 +65,16 @@ func listen(addr string) (net.Listener, error) {
 		return nil, fmt.Errorf("the address %s is not one of this machine's; choose another with --addr", addr)
 	}
 	return nil, fmt.Errorf("listen: %w; choose another address with --addr", err)
+}
+
+// reachedAt is the address that was asked for, with the port that was found.
+func reachedAt(asked string, found net.Addr) string {
+	host, _, err := net.SplitHostPort(asked)
+	_, port, _ := net.SplitHostPort(found.String())
+	if err != nil || host == "" {
+		return found.String()
+	}
+	return net.JoinHostPort(host, port)
 }
 
 // notify collects the signals that stop a server. It is called early: a signal

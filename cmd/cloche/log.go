@@ -19,7 +19,8 @@ func newLog(cfg config.Config, w io.Writer) *slog.Logger {
 	return slog.New(slog.NewJSONHandler(w, options))
 }
 
-// warnings is the log of a command for a person: only what went wrong.
-func warnings(w io.Writer) *slog.Logger {
-	return slog.New(slog.NewTextHandler(w, &slog.HandlerOptions{Level: slog.LevelWarn}))
+// faultLog is the log of a command for a person: only what went wrong. Which
+// layers are off is for doctor to show.
+func faultLog(w io.Writer) *slog.Logger {
+	return slog.New(slog.NewTextHandler(w, &slog.HandlerOptions{Level: slog.LevelError}))
 }

@@ -153,7 +153,7 @@ func TestUnrecordedRunsAreReplayed(t *testing.T) {
 	}
 	for range 2 {
 		out, err := exec.Command("cloche", "replay", "--data", s.data, log).CombinedOutput()
-		if err != nil || !strings.HasPrefix(string(out), "events in the records: 1, invalid: 0, too old: 0;") {
+		if err != nil || !strings.HasPrefix(string(out), "events put back or already there: 1, invalid: 0, too old: 0;") {
 			t.Errorf("replay: %v\n%s", err, out)
 		}
 		got := s.counted(t)

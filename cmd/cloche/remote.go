@@ -14,6 +14,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -63,6 +64,9 @@ func (r *remote) call(ctx context.Context, method, path string, body, answer any
 		return fmt.Errorf("make the request: %w", err)
 	}
 	response, err := r.client.Do(request)
+	if errors.Is(err, syscall.ECONNREFUSED) {
+		return fmt.Errorf("ask the server: %w; is a server running there? start one with `cloche serve`", err)
+	}
 	if err != nil {
 		return fmt.Errorf("ask the server: %w", err)
 	}
@@ -113,6 +117,9 @@ func refusal(r *http.Response, text []byte) error {
 	e := &refusedError{r.StatusCode, fmt.Sprintf("the server answered with status %d", r.StatusCode)}
 	if problem.Detail != "" {
 		e.text += ": " + printable(problem.Detail)
+	}
+	if r.StatusCode == http.StatusNotFound {
+		e.text += " (give --remote only scheme, host and port, unless the API lies below a path)"
 	}
 	if seconds, err := strconv.Atoi(r.Header.Get("Retry-After")); err == nil {
 		e.text += fmt.Sprintf(" (in %d s)", seconds)

@@ -12,10 +12,12 @@ import (
 	"os"
 	"os/signal"
 	"syscall"
+	"time"
 
 	"github.com/spf13/cobra"
 
 	"cloche/internal/config"
+	"cloche/internal/dynamo"
 	"cloche/internal/metrics"
 	"cloche/internal/sqlite"
 )
@@ -25,6 +27,7 @@ const toldLines = 20
 
 func newReplay() *cobra.Command {
 	settings := config.ForRecords()
+	var on dynamo.Options
 	cmd := &cobra.Command{
 		Use:   "replay FILE|-",
 		Short: "Put events from a server's log back into its records",
@@ -33,15 +36,19 @@ func newReplay() *cobra.Command {
 			"Lines without an event are skipped, and so is an event that is recorded already:\n" +
 			"the same log may be replayed as often as you like, also beside the running server.\n\n" +
 			"The status is 1 if an event cannot be put back: it is not one that Cloche makes, or\n" +
-			"as old as those that the records have forgotten. Each is told with its line.",
+			"as old as those that the records have forgotten. Each is told with its line.\n\n" +
+			"On AWS the records are a table, and the log is that of the function that executes;\n" +
+			"region and credentials are those of the environment.",
 		Args: oneFile,
-		RunE: func(cmd *cobra.Command, args []string) error { return replay(cmd, settings, args[0]) },
+		RunE: func(cmd *cobra.Command, args []string) error { return replay(cmd, settings, on, args[0]) },
 	}
 	settings.Bind(cmd.Flags())
+	cmd.Flags().StringVar(&on.Table, "table", "", "DynamoDB table of the records, in place of --data")
+	cmd.Flags().IntVar(&on.Shards, "shards", dynamo.DefaultShards, "the template's TableShards, with --table")
 	return cmd
 }
 
-func replay(cmd *cobra.Command, settings *config.Loader, file string) error {
+func replay(cmd *cobra.Command, settings *config.Loader, on dynamo.Options, file string) error {
 	cfg, err := settings.Load()
 	if err != nil {
 		return usageError{err}
@@ -53,12 +60,12 @@ func replay(cmd *cobra.Command, settings *config.Loader, file string) error {
 		return fmt.Errorf("open the log: %w", err)
 	}
 	defer in.Close()
-	store, err := reopen(ctx, cfg.Data)
+	store, closeStore, err := target(ctx, cfg.Data, on)
 	if err != nil {
 		return err
 	}
 	r := &replayer{store: store, errOut: cmd.ErrOrStderr()}
-	err = errors.Join(eachLine(in, func(n int, line []byte) error { return r.put(ctx, n, line) }), store.Close())
+	err = errors.Join(eachLine(in, func(n int, line []byte) error { return r.put(ctx, n, line) }), closeStore())
 	if _, told := fmt.Fprintln(cmd.OutOrStdout(), r); err == nil {
 		err = told
 	}
@@ -75,11 +82,25 @@ func openInput(file string, in io.Reader) (io.ReadCloser, error) {
 	return os.Open(file)
 }
 
+// target is the table if one is named, and otherwise the folder's records.
+func target(ctx context.Context, folder string, on dynamo.Options) (recorder, func() error, error) {
+	if on.Table == "" {
+		store, err := reopen(ctx, folder)
+		if err != nil {
+			return nil, nil, err
+		}
+		return store, store.Close, nil
+	}
+	on.Patience = time.Minute // nobody waits for an answer
+	store, err := dynamo.Open(ctx, on)
+	return store, func() error { return nil }, err
+}
+
 // reopen opens records that are there and of this version: a folder that was
 // mistyped must not become a new one, nor a running server's records change
 // their form.
 func reopen(ctx context.Context, folder string) (*sqlite.Store, error) {
-	view, err := sqlite.OpenView(ctx, folder)
+	view, err := openView(ctx, folder)
 	if err != nil {
 		return nil, err
 	}
@@ -103,7 +124,7 @@ type replayer struct {
 }
 
 func (r *replayer) String() string {
-	return fmt.Sprintf("events in the records: %d, invalid: %d, too old: %d; lines without an event: %d",
+	return fmt.Sprintf("events put back or already there: %d, invalid: %d, too old: %d; lines without an event: %d",
 		r.kept, r.invalid, r.expired, r.none)
 }
 

@@ -6,7 +6,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"strings"
+	"syscall"
 
 	"github.com/spf13/cobra"
 )
@@ -40,11 +42,22 @@ func execute(args []string, in io.Reader, out, errOut io.Writer) int {
 	root.SetOut(out)
 	root.SetErr(errOut)
 	cmd, err := root.ExecuteC()
-	if err == nil {
+	switch {
+	case err == nil:
 		return 0
+	case nobodyReads(err):
+		return exitSignal + int(syscall.SIGPIPE)
 	}
 	complain(errOut, err)
 	return statusOf(cmd, err)
+}
+
+// nobodyReads reports whether err is that of writing to a pipe whose reader has
+// left, such as head(1): there is nothing to complain about. Of sockets net says
+// the same with another type.
+func nobodyReads(err error) bool {
+	_, file := errors.AsType[*fs.PathError](err)
+	return file && errors.Is(err, syscall.EPIPE)
 }
 
 // complain writes each fault in err on a line of its own.
@@ -77,15 +90,15 @@ func newRoot() *cobra.Command {
 		Long: "Cloche runs a Python snippet that nobody trusts and says plainly what happened.\n\n" +
 			"Exit status: 0, or 1 when something on the machine is wrong, or 2 when the\n" +
 			"command line or a CLOCHE_ variable is. The command run has its own.",
+		Version:           buildVersion(), // for --version
 		Args:              knownCommand,
 		RunE:              func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 		SilenceErrors:     true,
 		SilenceUsage:      true,
 		CompletionOptions: cobra.CompletionOptions{DisableDefaultCmd: true},
 	}
-	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
-		return usageError{fmt.Errorf("%w; %s --help lists the flags", err, cmd.CommandPath())}
-	})
+	root.SetFlagErrorFunc(flagError)
+	root.SetVersionTemplate(versionLine())
 	root.AddCommand(newServe(), newRun(), newDemo(), newEvents(), newReplay(), newDoctor(), newBench(), newVersion())
 	return root
 }

@@ -44,7 +44,7 @@ type runFlags struct {
 }
 
 func newRun() *cobra.Command {
-	settings, flags := config.ForRun(), &runFlags{}
+	settings, flags := config.ForRun(sandbox.LayerNames()...), &runFlags{}
 	cmd := &cobra.Command{
 		Use:   runName + " FILE|-",
 		Short: "Run one snippet, here or on a server",
@@ -68,7 +68,7 @@ func newRun() *cobra.Command {
 	f := cmd.Flags()
 	f.DurationVar(&flags.timeout, "timeout", snippet.DefaultTimeout, "wall clock of the snippet, 100ms to 20s")
 	f.StringVar(&flags.stdin, "stdin", "", "`file` for the snippet's standard input, - for ours; none if not named")
-	f.StringArrayVar(&flags.files, "file", nil, "`path[=local]`: a file for the work folder, and where it lies here; may be repeated")
+	f.StringArrayVar(&flags.files, "file", nil, "file for the work folder, as `path` or, where it has another path here, path=local; may be repeated")
 	f.BoolVar(&flags.json, "json", false, "print the whole verdict as JSON instead")
 	f.StringVar(&flags.remote, "remote", "", remoteUsage)
 	return cmd
@@ -99,7 +99,7 @@ func run(cmd *cobra.Command, settings *config.Loader, flags *runFlags, file stri
 		return errInterrupted
 	}
 	if err != nil {
-		return err
+		return flags.inFlags(err)
 	}
 	if err := show(result, flags.json, cmd.OutOrStdout(), cmd.ErrOrStderr()); err != nil {
 		return err
@@ -135,7 +135,7 @@ func (f *runFlags) runner(cmd *cobra.Command, settings *config.Loader) (func(con
 
 // runOnce runs the request in a sandbox of its own.
 func runOnce(ctx context.Context, cfg config.Config, request snippet.Request, errOut io.Writer) (snippet.Result, error) {
-	box, err := sandbox.New(sandboxConfig(cfg, 1, warnings(errOut)))
+	box, err := sandbox.New(sandboxConfig(cfg, 1, faultLog(errOut)))
 	if err != nil {
 		return snippet.Result{}, err
 	}
@@ -154,8 +154,8 @@ func (f *runFlags) request(file string, in io.Reader) (snippet.Request, error) {
 	if file == "-" && f.stdin == "-" {
 		return snippet.Request{}, usageError{errors.New("both the snippet and its --stdin are to come from standard input; name a file for one of them")}
 	}
-	if problem := snippet.TimeoutProblem(f.timeout); problem != "" {
-		return snippet.Request{}, usageError{fmt.Errorf("--timeout %v: %s milliseconds", f.timeout, problem)}
+	if err := durationFault("timeout", f.timeout, snippet.MinTimeout, snippet.MaxTimeout); err != nil {
+		return snippet.Request{}, usageError{err}
 	}
 	code, err := read(file, in, snippet.MaxCode)
 	if err != nil {
@@ -169,7 +169,7 @@ func (f *runFlags) request(file string, in io.Reader) (snippet.Request, error) {
 		return snippet.Request{}, err
 	}
 	if err := snippet.Validate(request); err != nil {
-		return snippet.Request{}, usageError{err}
+		return snippet.Request{}, usageError{f.inFlags(err)}
 	}
 	return request, nil
 }
@@ -238,7 +238,7 @@ func lastLine(r snippet.Result) string {
 	if r.Outcome == snippet.OK {
 		return ""
 	}
-	line := fmt.Sprintf("cloche: %s (%s) %s\n", r.Outcome, r.Reason, r.Hint)
+	line := fmt.Sprintf("cloche: %s (%s) %s\n", r.Outcome, r.Reason, hintWords.Replace(r.Hint))
 	if r.Stderr != "" && !strings.HasSuffix(r.Stderr, "\n") {
 		line = "\n" + line
 	}

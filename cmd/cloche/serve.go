@@ -19,10 +19,11 @@ import (
 	"cloche/internal/service"
 	"cloche/internal/snippet"
 	"cloche/internal/sqlite"
+	"cloche/web"
 )
 
 func newServe() *cobra.Command {
-	settings := config.ForServer()
+	settings := config.ForServer(sandbox.LayerNames()...)
 	cmd := &cobra.Command{
 		Use:   "serve",
 		Short: "Serve the HTTP API on this machine",
@@ -67,7 +68,7 @@ func serve(cfg config.Config, out, errOut io.Writer) error {
 		return err
 	}
 	defer closeParts()
-	fmt.Fprintf(out, "cloche listening on http://%s\n", listener.Addr())
+	fmt.Fprintf(out, "cloche listening on http://%s\n", reachedAt(cfg.Addr, listener.Addr()))
 	return serveHTTP(newHTTPServer(handler, cfg.Wait, log), listener, signals, log)
 }
 
@@ -102,7 +103,7 @@ func newHandler(cfg config.Config, box *sandbox.Sandbox, store *sqlite.Store, lo
 	})
 	return api.New(api.Config{
 		Service: svc, Reader: store, Policy: policy, Runtime: box.Runtime, Version: buildVersion(),
-		AllowedHosts: allowedHosts(cfg), Log: log,
+		Page: web.Files(), AllowedHosts: allowedHosts(cfg), Log: log,
 	})
 }
 

@@ -4,6 +4,7 @@ package main
 
 import (
 	"fmt"
+	"io"
 	"runtime"
 	"runtime/debug"
 
@@ -19,11 +20,14 @@ func newVersion() *cobra.Command {
 		Short: "Print the version",
 		Args:  noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			_, err := fmt.Fprintf(cmd.OutOrStdout(), "cloche %s %s %s/%s\n",
-				buildVersion(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
+			_, err := io.WriteString(cmd.OutOrStdout(), versionLine())
 			return err
 		},
 	}
+}
+
+func versionLine() string {
+	return fmt.Sprintf("cloche %s %s %s/%s\n", buildVersion(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
 }
 
 // buildVersion prefers what the build was told over what the go command knows

@@ -22,8 +22,7 @@ func main() {
 }
 
 func build(p functions.Parts) (http.Handler, error) {
-	handler, err := p.Handler(p.Service(nobody{}, p.Store), p.LastRuntime())
-	return withPage(handler), err
+	return p.Handler(p.Service(nobody{}, p.Store), p.LastRuntime())
 }
 
 // nobody runs nothing: other functions do.

@@ -9,6 +9,7 @@ package api
 
 import (
 	"errors"
+	"io/fs"
 	"log/slog"
 	"net/http"
 	"runtime"
@@ -33,6 +34,7 @@ type Config struct {
 	Runtime      func() snippet.Runtime // required; must answer at once
 	Policy       snippet.Policy         // shown by GET /policy
 	Version      string                 // of Cloche
+	Page         fs.FS                  // the dashboard, index.html and what it loads; nil: there is none
 	AllowedHosts []string               // names beside the loopback ones, without port; "*" allows any
 	BodyTimeout  time.Duration          // zero: DefaultBodyTimeout
 	Log          *slog.Logger           // nil: nothing is logged
@@ -83,7 +85,7 @@ func (s *server) mux(routes []route) http.Handler {
 	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
 		methods, known := allow[r.URL.Path]
 		if !known {
-			s.refuse(w, r, problemOf(http.StatusNotFound, "There is nothing at this path."))
+			s.refuse(w, r, problemOf(http.StatusNotFound, "There is nothing at this path; GET /openapi.json lists the paths."))
 			return
 		}
 		slices.Sort(methods)

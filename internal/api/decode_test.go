@@ -64,6 +64,18 @@ func TestDecodeNotJSON(t *testing.T) {
 	}
 }
 
+// Text that is not valid Unicode is not called a fault of the JSON around it.
+func TestDecodeTellsTextFromJSON(t *testing.T) {
+	for body, want := range map[string]string{
+		`{"code":"\ud800"}`: "Unicode", "{\"code\":\"\xff\"}": "Unicode", `{"code":"1","x":{"\udc00":1}}`: "Unicode", `{"\ud800":1}`: "Unicode",
+		"{\"code\":\"1\"}\xff": "goes on", "{\xff}": "JSON", `{"code":"\x41"}`: "JSON", `{"code":"\ud800"`: "JSON",
+	} {
+		if _, err := decode([]byte(body)); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: %v, want %s", body, err, want)
+		}
+	}
+}
+
 // badFields are bodies with a fault in fields, and the fields.
 var badFields = map[string]string{
 	`{}`:                        "code",

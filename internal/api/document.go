@@ -98,7 +98,8 @@ func headersOf(status int) map[string]*huma.Param {
 	}}
 }
 
-// finish puts the routes into the document, and the document among the routes.
+// finish puts the routes into the document, but for hidden ones, and the document
+// among the routes.
 func (d *document) finish(routes []route) ([]route, error) {
 	own := route{operation: huma.Operation{
 		OperationID: "openapi", Method: http.MethodGet, Path: "/openapi.json",
@@ -108,6 +109,9 @@ func (d *document) finish(routes []route) ([]route, error) {
 	routes = append(routes, own)
 	for i := range routes {
 		operation := &routes[i].operation
+		if operation.Hidden {
+			continue
+		}
 		operation.Parameters = append(operation.Parameters, &huma.Param{
 			Name: requestIDHeader, In: "header",
 			Description: "The caller's own name of the request; an empty one counts as none.",

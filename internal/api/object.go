@@ -40,20 +40,20 @@ func members(text jsontext.Value, known map[string]*jsontext.Value) (unknown []s
 		}
 		value, err := in.ReadValue()
 		if err != nil {
-			return nil, invalid(in)
+			return nil, invalid(in, text)
 		}
 		if ok {
 			end := in.InputOffset()
 			*place = text[end-int64(len(value)) : end]
 		}
 	}
-	return unknown, ending(in)
+	return unknown, ending(in, text)
 }
 
 // ending makes sure that the object ends, and the text with it.
-func ending(in *jsontext.Decoder) error {
+func ending(in *jsontext.Decoder, text jsontext.Value) error {
 	if _, err := in.ReadToken(); err != nil {
-		return invalid(in)
+		return invalid(in, text)
 	}
 	if _, err := in.ReadToken(); !errors.Is(err, io.EOF) {
 		return &syntaxError{"The body goes on after the end of its JSON object."}
@@ -61,7 +61,12 @@ func ending(in *jsontext.Decoder) error {
 	return nil
 }
 
-// invalid says where, and not with the library's words, which quote the text.
-func invalid(in *jsontext.Decoder) error {
-	return &syntaxError{fmt.Sprintf("The body is not valid JSON, at byte %d or after it.", in.InputOffset())}
+// invalid says what and where, and not with the library's words, which quote the
+// text: what would be JSON if any text were taken has a fault in its text.
+func invalid(in *jsontext.Decoder, text jsontext.Value) error {
+	what := "is not valid JSON"
+	if text.IsValid(jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true)) {
+		what = "has text that is not valid Unicode"
+	}
+	return &syntaxError{fmt.Sprintf("The body %s, at byte %d or after it.", what, in.InputOffset())}
 }

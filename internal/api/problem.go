@@ -45,7 +45,7 @@ func problemFor(err error) *Problem {
 		return problemOf(http.StatusBadRequest, syntax.Error())
 	case errors.As(err, &large):
 		return problemOf(http.StatusRequestEntityTooLarge,
-			"The body must be at most "+strconv.FormatInt(large.Limit, 10)+" bytes; base64 is the shortest way to send binary files.")
+			"The body must be at most "+strconv.FormatInt(large.Limit, 10)+" bytes; send less, and binary files as base64.")
 	case errors.Is(err, os.ErrDeadlineExceeded):
 		return problemOf(http.StatusRequestTimeout, "The body did not arrive in time.")
 	case errors.As(err, &busy):

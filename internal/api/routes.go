@@ -23,16 +23,20 @@ Accept chooses the form: JSON unless text/plain or application/openmetrics-text 
 
 const eventsDoc = `The records of single runs, newest first, a page at a time. Old records are forgotten; the sums of GET /metrics are not. A parameter that is unknown, repeated or not as it must be is refused with 422, which names it.`
 
-const demoDoc = `Runs a fixed set of snippets, one after the other in one slot, and says what came of each: safe code, every kind of refusal, a deadline, errors. Each is a run like any other: recorded, and counted as a demo run too. It takes no body.
+const demoDoc = `Runs a fixed set of snippets, one after the other in one slot, and says what came of each: safe code, every kind of refusal, a deadline, errors. Each is a run like any other: recorded, and counted as a demo run too. A body is ignored.
 
 With 429 nothing ran. With 503 the cases up to the fault ran and are counted.`
 
 // routes is the list of all operations: what the document shows is what is
-// served.
+// served. Only the page's files are served and not shown.
 func (s *server) routes(d *document) ([]route, error) {
 	policy, err := fixed(s.config.Policy)
 	if err != nil {
 		return nil, fmt.Errorf("encode policy: %w", err)
+	}
+	page, err := pageRoutes(s.config.Page)
+	if err != nil {
+		return nil, err
 	}
 	routes := []route{
 		{huma.Operation{
@@ -71,5 +75,5 @@ func (s *server) routes(d *document) ([]route, error) {
 			Responses: d.responses("The import policy.", schemaOf[snippet.Policy](d)),
 		}, policy},
 	}
-	return d.finish(routes)
+	return d.finish(append(routes, page...))
 }

@@ -59,12 +59,15 @@ type Way struct {
 // alternate in rounds, since throughput needs the callers side by side.
 func Compare(ctx context.Context, python string, way Way, w Workload, callers, runs int) (Line, error) {
 	line := Line{Workload: w.Name, Way: way.Name, Callers: callers, Runs: runs}
+	if callers < 1 || runs < 1 {
+		return line, fmt.Errorf("%s %s: %d runs by %d callers measure nothing", w.Name, way.Name, runs, callers)
+	}
 	var ours, bare sample
-	rounds := runs / callers
+	rounds := max(1, runs/callers) // each caller runs it at least once
 	if callers > 1 {
 		rounds = min(4, rounds)
 	}
-	each := max(1, runs/callers/max(rounds, 1))
+	each := max(1, runs/callers/rounds)
 	for range rounds {
 		if err := ours.round(callers, each, func() (snippet.Result, error) { return once(ctx, way.Runner, w) }); err != nil {
 			return line, fmt.Errorf("%s %s: %w", w.Name, way.Name, err)

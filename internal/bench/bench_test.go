@@ -20,13 +20,18 @@ func TestCompareCountsEveryRun(t *testing.T) {
 		return snippet.Result{Outcome: snippet.OK, CPUMS: 2, PeakMemoryBytes: 7}, nil
 	})
 	w := Workload{Name: "w", Outcome: snippet.OK, Bare: []string{"-c", "exit 0"}}
-	for _, callers := range []int{1, 4} {
-		line, err := Compare(t.Context(), "/bin/sh", Way{"in-process", ok}, w, callers, 8)
+	for _, c := range []struct{ callers, runs, want int }{{1, 8, 8}, {4, 8, 8}, {4, 1, 4}} {
+		line, err := Compare(t.Context(), "/bin/sh", Way{"in-process", ok}, w, c.callers, c.runs)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if line.Runs != 8 || line.CPUMS != 2 || line.Memory != 7 || line.P50MS < 1 || line.BareMS <= 0 || line.Ratio != line.P50MS/line.BareMS {
-			t.Errorf("%d callers: %+v", callers, line)
+		if line.Runs != c.want || line.CPUMS != 2 || line.Memory != 7 || line.P50MS < 1 || line.BareMS <= 0 || line.Ratio != line.P50MS/line.BareMS {
+			t.Errorf("%d callers: %+v", c.callers, line)
+		}
+	}
+	for _, c := range [][2]int{{0, 8}, {1, 0}} {
+		if line, err := Compare(t.Context(), "/bin/sh", Way{"in-process", ok}, w, c[0], c[1]); err == nil {
+			t.Errorf("%d callers, %d runs: %+v", c[0], c[1], line)
 		}
 	}
 }

@@ -51,15 +51,19 @@ type Loader struct {
 	flags    map[string]*flagValue // by flag name; nil before Bind
 }
 
-// ForServer reads the settings of a server: all of them.
-func ForServer() *Loader {
-	return &Loader{settings: append(serverSettings(), sandboxSettings()...)}
+// ForServer reads the settings of a server: all of them. The layers are those
+// that can be required; without them whoever requires them has to know.
+func ForServer(layers ...string) *Loader {
+	return &Loader{settings: append(serverSettings(), sandboxSettings(layers)...)}
 }
 
 // ForRun reads the settings of a single local run. A server's variables that
-// happen to be set do not concern it: their fields keep the defaults.
-func ForRun() *Loader {
-	return &Loader{settings: sandboxSettings()}
+// happen to be set do not concern it: their fields keep the defaults. The layers
+// are as for ForServer.
+func ForRun(layers ...string) *Loader {
+	l := &Loader{settings: sandboxSettings(layers)}
+	l.describe("work", "existing folder to make the run's work folder in; the temporary one if not named")
+	return l
 }
 
 // ForRecords reads where the records are, for a command that works on them
@@ -67,7 +71,18 @@ func ForRun() *Loader {
 func ForRecords() *Loader {
 	isData := func(s setting) bool { return s.flag == "data" }
 	all := serverSettings()
-	return &Loader{settings: all[slices.IndexFunc(all, isData):][:1]}
+	l := &Loader{settings: all[slices.IndexFunc(all, isData):][:1]}
+	l.describe("data", "folder of the records, the --data of their server; none is made")
+	return l
+}
+
+// describe gives a setting another text in the help.
+func (l *Loader) describe(flag, usage string) {
+	for i := range l.settings {
+		if l.settings[i].flag == flag {
+			l.settings[i].usage = usage
+		}
+	}
 }
 
 // Bind adds the settings to fs as flags. Without Bind only the environment counts.

@@ -107,6 +107,19 @@ func TestValues(t *testing.T) {
 	}
 }
 
+// Where the layers are known, a layer that does not exist is a fault.
+func TestRequireKnowsItsLayers(t *testing.T) {
+	for require, good := range map[string]bool{"files": true, "Seccomp,files": true, "none": true, "file": false, "files,foo": false} {
+		got, err := load(t, ForRun("files", "seccomp"), nil, "--require="+require)
+		if (err == nil) != good {
+			t.Errorf("%s: %v, %v", require, got.Require, err)
+		}
+		if err != nil && !strings.Contains(err.Error(), " is unknown; write some of files, seccomp") {
+			t.Errorf("%s: %v", require, err)
+		}
+	}
+}
+
 // Each fault must name its setting and value and say what to write.
 func TestFaults(t *testing.T) {
 	for _, c := range []struct{ arg, want string }{

@@ -22,7 +22,7 @@ type Lambda struct {
 // environment. All faults come back in one error.
 func ForLambda() (Lambda, error) {
 	var l Lambda
-	c, err := (&Loader{settings: append(sandboxSettings(), l.settings()...)}).Load()
+	c, err := (&Loader{settings: append(sandboxSettings(nil), l.settings()...)}).Load()
 	if err != nil {
 		return Lambda{}, err
 	}

@@ -79,9 +79,9 @@ func hosts(field func(*Config) *[]string) parser {
 	}
 }
 
-// names takes a list of words, which may be none. Whoever knows them says
-// whether they exist.
-func names(field func(*Config) *[]string) parser {
+// names takes a list of known words, which may be none. Where none are known,
+// any are taken.
+func names(field func(*Config) *[]string, known []string) parser {
 	return func(c *Config, text string) error {
 		*field(c) = slices.Collect(items(text))
 		switch {
@@ -91,6 +91,11 @@ func names(field func(*Config) *[]string) parser {
 			*field(c) = nil
 		case slices.Contains(*field(c), "none"):
 			return errors.New("names none and something; write one of them")
+		}
+		for _, name := range *field(c) {
+			if known != nil && !slices.Contains(known, name) {
+				return fmt.Errorf("%.40q is unknown; write some of %s, with commas between, or none", name, strings.Join(known, ", "))
+			}
 		}
 		return nil
 	}

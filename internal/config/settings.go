@@ -62,12 +62,12 @@ func serverSettings() []setting {
 		{
 			"queue", "CLOCHE_QUEUE", "512", kindNumber,
 			number(func(c *Config) *int { return &c.Queue }, 0, 65536),
-			"callers that may wait for a slot, 0 to 65536",
+			"callers that may wait for a run to end and make room, 0 to 65536",
 		},
 		{
 			"wait", "CLOCHE_WAIT", "10s", kindDuration,
 			duration(func(c *Config) *time.Duration { return &c.Wait }, 100*time.Millisecond, 5*time.Minute),
-			"how long each of them waits, 100ms to 5m",
+			"how long a caller waits for that before it is told to try again later, 100ms to 5m",
 		},
 		{
 			"log-level", "CLOCHE_LOG_LEVEL", "info", kindText,
@@ -82,7 +82,7 @@ func serverSettings() []setting {
 	}
 }
 
-func sandboxSettings() []setting {
+func sandboxSettings(layers []string) []setting {
 	return []setting{
 		{
 			"python", "CLOCHE_PYTHON", "", kindText,
@@ -96,7 +96,7 @@ func sandboxSettings() []setting {
 		},
 		{
 			"require", "CLOCHE_REQUIRE", "files,seccomp", kindText,
-			names(func(c *Config) *[]string { return &c.Require }),
+			names(func(c *Config) *[]string { return &c.Require }, layers),
 			"isolation layers without which nothing starts, with commas between, or none; cloche doctor lists them",
 		},
 		{

@@ -29,15 +29,15 @@ const (
 	throughput      = "ProvisionedThroughputExceeded"
 )
 
-// persist calls do until it succeeds, fails for good or Options.Patience is over. All
+// persist calls do until it succeeds, fails for good or patience is over. All
 // that this package does may be repeated, also after an answer was lost. The
 // SDK's own retryer is off: it does not repeat cancelled transactions, and its
 // budget and pauses are not bounded by time.
-func (s *Store) persist(ctx context.Context, do func(context.Context) error) error {
-	bounded, cancel := context.WithTimeout(ctx, s.options.Patience)
+func persist(ctx context.Context, patience time.Duration, do func(context.Context) error) error {
+	bounded, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	for bound := firstPause; ; bound = min(2*bound, lastPause) {
-		err := s.attempt(bounded, do)
+		err := attempt(bounded, patience/2, do)
 		switch {
 		case err == nil:
 			return nil
@@ -50,8 +50,8 @@ func (s *Store) persist(ctx context.Context, do func(context.Context) error) err
 }
 
 // attempt leaves time for another one, should the answer never come.
-func (s *Store) attempt(ctx context.Context, do func(context.Context) error) error {
-	ctx, cancel := context.WithTimeout(ctx, s.options.Patience/2)
+func attempt(ctx context.Context, most time.Duration, do func(context.Context) error) error {
+	ctx, cancel := context.WithTimeout(ctx, most)
 	defer cancel()
 	return do(ctx)
 }

@@ -14,6 +14,10 @@ import (
 // parallel is how many queries one reader has under way at most.
 const parallel = 32
 
+// readers is how much more patience than a record each query has: no run waits
+// for it, and the first reader of a process makes all its connections at once.
+const readers = 3
+
 // Snapshot sums up a scope, see metrics.Reader.
 func (s *Store) Snapshot(ctx context.Context, scope string) (metrics.Snapshot, error) {
 	state := metrics.State{
@@ -162,7 +166,7 @@ func (s *Store) listing(shard int, f metrics.Filter, since, after metrics.Positi
 func (s *Store) query(ctx context.Context, input *dynamodb.QueryInput, take func(item) (more bool, err error)) error {
 	for {
 		var page *dynamodb.QueryOutput
-		err := s.persist(ctx, func(ctx context.Context) (err error) {
+		err := persist(ctx, readers*s.options.Patience, func(ctx context.Context) (err error) {
 			page, err = s.client.Query(ctx, input)
 			return err
 		})

@@ -40,7 +40,7 @@ func (s *Store) put(ctx context.Context, e metrics.Event) error {
 	if err != nil {
 		return err
 	}
-	return s.persist(ctx, func(ctx context.Context) error {
+	return persist(ctx, s.options.Patience, func(ctx context.Context) error {
 		_, err := s.client.TransactWriteItems(ctx, input)
 		if alreadyCounted(err) {
 			return nil
@@ -53,7 +53,7 @@ func (s *Store) put(ctx context.Context, e metrics.Event) error {
 // from one that may be a repeat.
 func (s *Store) putOld(ctx context.Context, e metrics.Event) error {
 	var found *dynamodb.GetItemOutput
-	err := s.persist(ctx, func(ctx context.Context) (err error) {
+	err := persist(ctx, s.options.Patience, func(ctx context.Context) (err error) {
 		found, err = s.client.GetItem(ctx, &dynamodb.GetItemInput{
 			TableName:                aws.String(s.options.Table),
 			Key:                      key(eventPrefix+e.ID, eventName),

@@ -31,7 +31,7 @@ func (s *Store) SaveReport(ctx context.Context, r snippet.Runtime, at time.Time)
 	if err != nil {
 		return fmt.Errorf("encode report: %w", err)
 	}
-	err = s.persist(ctx, func(ctx context.Context) error {
+	err = persist(ctx, s.options.Patience, func(ctx context.Context) error {
 		_, err := s.client.PutItem(ctx, &dynamodb.PutItemInput{TableName: aws.String(s.options.Table), Item: kept})
 		return err
 	})
@@ -45,7 +45,7 @@ func (s *Store) SaveReport(ctx context.Context, r snippet.Runtime, at time.Time)
 // nobody has reported yet.
 func (s *Store) LastReport(ctx context.Context) (snippet.Runtime, time.Time, error) {
 	var found *dynamodb.GetItemOutput
-	err := s.persist(ctx, func(ctx context.Context) (err error) {
+	err := persist(ctx, s.options.Patience, func(ctx context.Context) (err error) {
 		found, err = s.client.GetItem(ctx, &dynamodb.GetItemInput{
 			TableName: aws.String(s.options.Table), Key: key(reportName, reportName),
 		})

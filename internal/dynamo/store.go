@@ -22,7 +22,7 @@ type Options struct {
 	Shards    int           // default 16; may grow on a table in use, must not shrink
 	EventAge  time.Duration // age at which an event is forgotten; default 30 days
 	MinuteAge time.Duration // age at which a minute is forgotten; default 48 h
-	Patience  time.Duration // longest time for one call, repeats included; default 2 s
+	Patience  time.Duration // longest time to record an event, repeats included; default 2 s
 	Now       func() time.Time
 }
 

@@ -51,12 +51,12 @@ func Admit(e Event, now time.Time) (Event, error) {
 	return e, nil
 }
 
-// Validate checks closed sets, forms and bounds. Its errors wrap ErrInvalid
-// and name the field, never its content.
+// Validate checks closed sets, forms and bounds. Its errors wrap ErrInvalid,
+// name the field and say what it must be, never what it is.
 func (e Event) Validate() error {
 	for _, c := range e.checks() {
 		if !c.holds {
-			return fmt.Errorf("%w: %s", ErrInvalid, c.field)
+			return fmt.Errorf("%w: %s must be %s", ErrInvalid, c.field, c.must)
 		}
 	}
 	return nil
@@ -65,27 +65,35 @@ func (e Event) Validate() error {
 type check struct {
 	field string
 	holds bool
+	must  string // be
 }
+
+// What times, counts and texts must be.
+var (
+	mustTime  = fmt.Sprintf("from 0 to %d milliseconds", MaxMS)
+	mustCount = fmt.Sprintf("from 0 to %d", MaxCount)
+	mustText  = fmt.Sprintf("at most %d printable characters", MaxText)
+)
 
 func (e Event) checks() []check {
 	return []check{
-		{"id", idForm.MatchString(e.ID)},
-		{"time", e.Time.After(epoch) && e.Time.Year() < 2200},
-		{"tenant", tenantForm.MatchString(e.Tenant)},
-		{"request_id", e.RequestID == tidy(e.RequestID)},
-		{"outcome", e.Outcome != "" && e.Outcome == e.Reason.Outcome()},
-		{"duration_ms", timeFits(e.DurationMS)},
-		{"cpu_ms", timeFits(e.CPUMS)},
-		{"peak_memory", countFits(e.PeakMemory)},
-		{"queue_ms", timeFits(e.QueueMS)},
-		{"code_sha256", hashForm.MatchString(e.CodeSHA256)},
-		{"code_bytes", countFits(int64(e.CodeBytes))},
-		{"stdout_bytes", countFits(e.StdoutBytes)},
-		{"stderr_bytes", countFits(e.StderrBytes)},
-		{"files_in", countFits(int64(e.FilesIn))},
-		{"files_out", countFits(int64(e.FilesOut))},
-		{"blocked_count", countFits(int64(e.BlockedCount))},
-		{"blocked", e.Blocked == tidy(e.Blocked)},
+		{"id", idForm.MatchString(e.ID), "1 to 64 letters, digits, hyphens or underscores"},
+		{"time", e.Time.After(epoch) && e.Time.Year() < 2200, "after 2019 and before 2200, as in RFC 3339"},
+		{"tenant", tenantForm.MatchString(e.Tenant), "1 to 64 small letters, digits or hyphens"},
+		{"request_id", e.RequestID == tidy(e.RequestID), mustText},
+		{"outcome", e.Outcome != "" && e.Outcome == e.Reason.Outcome(), "that of the reason, which must be one of ours"},
+		{"duration_ms", timeFits(e.DurationMS), mustTime},
+		{"cpu_ms", timeFits(e.CPUMS), mustTime},
+		{"peak_memory", countFits(e.PeakMemory), mustCount},
+		{"queue_ms", timeFits(e.QueueMS), mustTime},
+		{"code_sha256", hashForm.MatchString(e.CodeSHA256), "64 small hexadecimal digits, or empty"},
+		{"code_bytes", countFits(int64(e.CodeBytes)), mustCount},
+		{"stdout_bytes", countFits(e.StdoutBytes), mustCount},
+		{"stderr_bytes", countFits(e.StderrBytes), mustCount},
+		{"files_in", countFits(int64(e.FilesIn)), mustCount},
+		{"files_out", countFits(int64(e.FilesOut)), mustCount},
+		{"blocked_count", countFits(int64(e.BlockedCount)), mustCount},
+		{"blocked", e.Blocked == tidy(e.Blocked), mustText},
 	}
 }
 

@@ -492,3 +492,39 @@ func TestCallerLeaves(t *testing.T) {
 	}
 	s.settled(t, fixtureWorkers)
 }
+
+// TestForgedReports: the harness's channel is in reach of a snippet that got
+// round the guard. What it says there is bounded, fits together and can be counted.
+func TestForgedReports(t *testing.T) {
+	const find = "import sys, os\nf = sys._getframe()\nwhile type(f.f_locals.get('self')).__name__ != 'Run': f = f.f_back\ntoken = f.f_locals['self']._token\n"
+	for name, c := range map[string]struct {
+		report string
+		want   snippet.Reason
+		code   int
+	}{
+		"count":           {`{"end":"completed","exit_code":0,"blocked_count":1125899906842625}`, snippet.Completed, 0},
+		"line":            {`{"end":"exception","exit_code":1,"error":{"type":"E\u0000\n","message":"","line":-9,"traceback":""}}`, snippet.Exception, 1},
+		"error and OK":    {`{"end":"completed","exit_code":0,"error":{"type":"E","message":"","line":1,"traceback":""}}`, snippet.Completed, 0},
+		"exception and 0": {`{"end":"exception","exit_code":0}`, snippet.Exception, 1},
+		"refused nothing": {`{"end":"exit","refused":"import_denied","exit_code":3}`, snippet.ExitStatus, 3},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := unguarded.get(t).run(t, job(find+"os.write(3, token + b'R' + rb'''"+c.report+"''')\nimport time\ntime.sleep(3)"))
+			wellFormed(t, r)
+			if r.Reason != c.want || r.ExitCode == nil || *r.ExitCode != c.code || r.BlockedCount > 1_000_000_000 {
+				t.Errorf("got %+v", r)
+			}
+			if e := r.Error; e != nil && (e.Line != nil || strings.ContainsAny(e.Type, "\x00\n")) {
+				t.Errorf("error %+v", e)
+			}
+		})
+	}
+}
+
+// TestOwnSignalIsNoLimit: a limit is believed when it is seen from outside.
+func TestOwnSignalIsNoLimit(t *testing.T) {
+	r := unguarded.get(t).run(t, job("import os, signal\nos.kill(os.getpid(), signal.SIGXCPU)\nimport time\ntime.sleep(3)"))
+	if r.Reason != snippet.Signal || r.Signal == nil || *r.Signal != "SIGXCPU" {
+		t.Errorf("got %+v", r)
+	}
+}

@@ -3,6 +3,7 @@ package sandbox
 import (
 	"context"
 	"errors"
+	"fmt"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -248,6 +249,9 @@ func TestWorkBaseGone(t *testing.T) {
 	if err := os.RemoveAll(s.base); err != nil {
 		t.Skipf("this user cannot remove it at once: %v", err)
 	}
+	if r := s.run(t, job("open('f', 'w')")); r.Outcome == snippet.Blocked {
+		t.Errorf("the run that met it was told %s", r.Reason) // not that it did something forbidden
+	}
 	deadline := time.Now().Add(20 * time.Second)
 	for r := s.run(t, job("open('f', 'w').write('x')")); r.Outcome != snippet.OK; r = s.run(t, job("open('f', 'w').write('x')")) {
 		if time.Now().After(deadline) {
@@ -329,5 +333,58 @@ func TestStaleBases(t *testing.T) {
 	removeStaleBases(parent, 0)
 	if _, err := os.Lstat(stale); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("a stale base is still there: %v", err)
+	}
+}
+
+// TestMappedNamelessFiles: one page keeps all of a file that nothing names.
+func TestMappedNamelessFiles(t *testing.T) {
+	s := unguarded.get(t)
+	const code = `import ctypes, os, time
+libc = ctypes.CDLL(None)
+libc.mmap.restype = ctypes.c_void_p
+libc.mmap.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int, ctypes.c_int, ctypes.c_int, ctypes.c_long]
+for i in range(40):
+    fd = os.open("f", os.O_RDWR | os.O_CREAT | os.O_TRUNC)
+    os.write(fd, b"x" * (1 << 20))
+    libc.mmap(None, 4096, 1, 1, fd, 0)
+    os.unlink("f")
+    os.close(fd)
+time.sleep(3)
+`
+	if r := s.run(t, job(code)); r.Reason != snippet.DiskLimit {
+		t.Errorf("got %s (%s)", r.Outcome, r.Reason)
+	}
+}
+
+// TestFirstThreadLeaves: what the others hold is seen all the same.
+func TestFirstThreadLeaves(t *testing.T) {
+	s := unguarded.get(t)
+	const code = `import ctypes, os, threading, time
+def fill():
+    kept = []
+    for i in range(40):
+        kept.append(os.open("f", os.O_RDWR | os.O_CREAT | os.O_TRUNC))
+        os.unlink("f")
+        for _ in range(8):
+            os.write(kept[-1], b"x" * (1 << 20))
+    time.sleep(5)
+threading.Thread(target=fill).start()
+ctypes.CDLL(None).syscall({"x86_64": 60, "aarch64": 93}[os.uname().machine], 0)
+`
+	if r := s.run(t, job(code)); r.Reason != snippet.DiskLimit || r.PeakMemoryBytes == 0 {
+		t.Errorf("got %s (%s), peak %d", r.Outcome, r.Reason, r.PeakMemoryBytes)
+	}
+}
+
+// TestClosedFolderCounts: a folder that even its owner may not list can be
+// written to all the same. Its content counts, and comes back.
+func TestClosedFolderCounts(t *testing.T) {
+	s := shared.withFiles(t)
+	const code = "import pathlib\npathlib.Path('d').mkdir(mode=0o300)\nfor i in range(%s):\n    with open(f'd/{i}', 'wb') as f:\n        for _ in range(%s):\n            f.write(b'x' * 1000000)\n"
+	if r := s.run(t, job(fmt.Sprintf(code, "100", "20"))); r.Reason != snippet.DiskLimit {
+		t.Errorf("got %s (%s)", r.Outcome, r.Reason)
+	}
+	if r := s.run(t, job(fmt.Sprintf(code, "2", "1"))); r.Outcome != snippet.OK || len(r.Files) != 2 || r.Files[1].SHA256 == nil {
+		t.Errorf("got %s (%s), files %+v", r.Outcome, r.Reason, r.Files)
 	}
 }

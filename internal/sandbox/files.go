@@ -137,6 +137,9 @@ func emptyDir(path string) bool {
 // were left out because there are too many.
 func listFiles(root *os.Root, most int) (paths []string, more int) {
 	_ = fs.WalkDir(root.FS(), ".", func(path string, d fs.DirEntry, err error) error {
+		if err == nil && d.IsDir() {
+			openUp(root, path, d)
+		}
 		switch {
 		case err != nil || !d.Type().IsRegular():
 			return nil
@@ -148,6 +151,13 @@ func listFiles(root *os.Root, most int) (paths []string, more int) {
 		return nil
 	})
 	return paths, more
+}
+
+// openUp gives a folder back to its owner, whom the snippet may have shut out.
+func openUp(root *os.Root, path string, d fs.DirEntry) {
+	if info, err := d.Info(); err == nil && info.Mode().Perm()&0o500 != 0o500 {
+		_ = root.Chmod(path, 0o700)
+	}
 }
 
 // artifact describes one file; it is false for an input that did not change.
@@ -181,7 +191,11 @@ var (
 // readRegular opens a file below root without following a link and without
 // waiting on a fifo, and reads at most budget bytes of it.
 func readRegular(root *os.Root, path string, budget int64) ([]byte, int64, error) {
-	f, err := root.OpenFile(path, os.O_RDONLY|unix.O_NOFOLLOW|unix.O_NONBLOCK, 0)
+	const flags = os.O_RDONLY | unix.O_NOFOLLOW | unix.O_NONBLOCK
+	f, err := root.OpenFile(path, flags, 0)
+	if errors.Is(err, fs.ErrPermission) && root.Chmod(path, 0o600) == nil {
+		f, err = root.OpenFile(path, flags, 0)
+	}
 	if err != nil {
 		return nil, 0, errUnreadable
 	}

@@ -1,8 +1,10 @@
 package sandbox
 
 import (
+	"bufio"
 	"os"
 	"strconv"
+	"strings"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -83,17 +85,60 @@ func (u *usage) add(folder *os.File, depth int) bool {
 
 func (u *usage) addInside(folder *os.File, name string, depth int) bool {
 	fd, err := unix.Openat(int(folder.Fd()), name, folderFlags, 0)
+	if err == unix.EACCES {
+		fd, err = openClosed(int(folder.Fd()), name)
+	}
 	if err != nil {
-		return true // gone, or closed to its own user and so to what the snippet could write
+		return true // gone
 	}
 	return u.add(os.NewFile(uintptr(fd), name), depth)
 }
 
-// addNameless adds what the process holds in open files that it has unlinked: they
-// take room on the disk, and no folder names them. What it only maps is bounded
-// by its address space. Where its descriptors cannot be seen it adds nothing.
+// openClosed opens a folder whose mode keeps even its owner from listing it: a
+// snippet can still write there. It goes by a descriptor, so that what is opened
+// is what was there.
+func openClosed(parent int, name string) (int, error) {
+	handle, err := unix.Openat(parent, name, unix.O_PATH|unix.O_DIRECTORY|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return -1, err
+	}
+	defer closeFDs(handle)
+	path := "/proc/self/fd/" + strconv.Itoa(handle)
+	if err := unix.Chmod(path, 0o700); err != nil {
+		return -1, err
+	}
+	return unix.Open(path, unix.O_RDONLY|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
+}
+
+// addNameless adds what the process holds in files that it has unlinked: they take
+// room on the disk, and no folder names them. Where /proc does not let us look it
+// adds nothing.
 func (u *usage) addNameless(pid int) bool {
-	folder, err := os.Open("/proc/" + strconv.Itoa(pid) + "/fd")
+	task := livingTask(pid)
+	return u.addOpen(task) && u.addMapped(task)
+}
+
+// addMapped adds nameless files that are only mapped: one page keeps all of a
+// file. Nothing tells its size, so each counts as a quarter of what the folder
+// may hold.
+func (u *usage) addMapped(task string) bool {
+	maps, err := os.Open(task + "/maps")
+	if err != nil {
+		return true
+	}
+	defer maps.Close()
+	seen := map[string]bool{}
+	for lines := bufio.NewScanner(maps); lines.Scan(); {
+		if fields := strings.Fields(lines.Text()); len(fields) > 6 && fields[len(fields)-1] == "(deleted)" && !seen[fields[4]] && fields[4] != "0" {
+			seen[fields[4]] = true
+			u.bytes += u.limits.FolderBytes / 4
+		}
+	}
+	return u.bytes <= u.limits.FolderBytes
+}
+
+func (u *usage) addOpen(task string) bool {
+	folder, err := os.Open(task + "/fd")
 	if err != nil {
 		return true
 	}

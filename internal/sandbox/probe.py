@@ -25,7 +25,7 @@ if sys.version_info >= (3, 11):
             path = line.split(None, 5)[5].strip() if line.count("/") else ""
             if path.startswith("/") and ".so" in os.path.basename(path):
                 libraries.add(os.path.dirname(path))
-    found["read_trees"] = sorted(t for t in trees | libraries if os.path.exists(t) and t != "/")
+    found["read_trees"] = sorted(t for t in trees | libraries if t != "/")
     found["read_files"] = sorted(f for f in files if os.path.isfile(f))
     found["run_trees"] = sorted(libraries)
 print(json.dumps(found))

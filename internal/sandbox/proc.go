@@ -2,6 +2,7 @@ package sandbox
 
 import (
 	"bytes"
+	"os"
 	"strconv"
 	"time"
 
@@ -20,6 +21,23 @@ func cpuClock(pid int) time.Duration {
 	return time.Duration(ts.Nano())
 }
 
+// livingTask is the folder in /proc of a thread that still has what the process
+// has. Usually that is the process's own; its first thread may have left alone.
+func livingTask(pid int) string {
+	whole := "/proc/" + strconv.Itoa(pid)
+	if _, err := os.Readlink(whole + "/exe"); err == nil {
+		return whole
+	}
+	tasks, _ := os.ReadDir(whole + "/task")
+	for _, t := range tasks {
+		task := whole + "/task/" + t.Name()
+		if _, err := os.Readlink(task + "/exe"); err == nil {
+			return task
+		}
+	}
+	return whole
+}
+
 // statusBytes reads a field of /proc/PID/status that is given in kB (proc(5)).
 // It is 0 when the process or the field is gone, as for a zombie.
 func statusBytes(pid int, field string) int64 { return statusNumber(pid, field) * 1024 }
@@ -28,8 +46,12 @@ func statusBytes(pid int, field string) int64 { return statusNumber(pid, field) 
 func threads(pid int) int { return int(statusNumber(pid, "Threads")) }
 
 func statusNumber(pid int, field string) int64 {
+	return taskStatusNumber("/proc/"+strconv.Itoa(pid), field)
+}
+
+func taskStatusNumber(task, field string) int64 {
 	var buf [4096]byte
-	fd, err := unix.Open("/proc/"+strconv.Itoa(pid)+"/status", unix.O_RDONLY|unix.O_CLOEXEC, 0)
+	fd, err := unix.Open(task+"/status", unix.O_RDONLY|unix.O_CLOEXEC, 0)
 	if err != nil {
 		return 0
 	}

@@ -5,6 +5,8 @@ import (
 	"crypto/rand"
 	"encoding/hex"
 	"encoding/json"
+	"strings"
+	"unicode"
 	"unicode/utf8"
 
 	"golang.org/x/sys/unix"
@@ -84,7 +86,8 @@ func (in *inbox) takeRefusal(text []byte) {
 	if len(in.refusals) >= snippet.MaxRefusals || json.Unmarshal(text, &r) != nil || r.Rule.Outcome() != snippet.Blocked {
 		return
 	}
-	r.Target, r.File = clip(r.Target, maxTarget), clip(r.File, maxTarget)
+	r.Target, r.File = name(r.Target), name(r.File)
+	r.Line = line(r.Line)
 	in.refusals = append(in.refusals, r)
 }
 
@@ -97,14 +100,45 @@ func (in *inbox) takeReport(text []byte) {
 	in.report = &r
 }
 
-// maxTarget bounds names in a refusal, in characters.
-const maxTarget = 250
+// How the child says that a snippet ended, in report.End.
+const (
+	endException = "exception"
+	endSyntax    = "syntax_error"
+)
+
+// Bounds on what the child says in numbers and names.
+const (
+	maxTarget   = 250             // characters of a name
+	maxLine     = snippet.MaxCode // a file has no more lines than bytes
+	maxRefusals = 1_000_000_000
+)
+
+// name is a name for one line of text: short and without control characters.
+func name(s string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) {
+			return unicode.ReplacementChar
+		}
+		return r
+	}, clip(s, maxTarget))
+}
+
+// line is a line number, nil if it cannot be one.
+func line(n *int) *int {
+	if n == nil || *n < 1 || *n > maxLine {
+		return nil
+	}
+	return n
+}
 
 // bound holds the child's word to the contract's caps: the child is not trusted
 // to have kept them.
 func (r *report) bound() {
 	r.ExitCode &= 0xFF
-	r.BlockedCount = max(r.BlockedCount, 0)
+	if r.ExitCode == 0 && (r.End == endException || r.End == endSyntax) {
+		r.ExitCode = 1
+	}
+	r.BlockedCount = min(max(r.BlockedCount, 0), maxRefusals)
 	if r.Value != nil {
 		v := clip(*r.Value, snippet.MaxValue)
 		r.Value = &v
@@ -113,7 +147,7 @@ func (r *report) bound() {
 		r.Refused = ""
 	}
 	if e := r.Error; e != nil {
-		e.Type = clip(e.Type, maxTarget)
+		e.Type, e.Line = name(e.Type), line(e.Line)
 		e.Message = clip(e.Message, snippet.MaxMessage)
 		e.Traceback = clip(e.Traceback, snippet.MaxTraceback)
 	}

@@ -280,7 +280,9 @@ func (r *run) hear(fd *unix.PollFd) {
 func (r *run) measure(e ending) ending {
 	e.duration = time.Since(r.start)
 	e.cpu = max(cpuClock(r.child.pid)-r.cpuBefore, 0)
-	e.peak = statusBytes(r.child.pid, "VmHWM")
+	if e.peak = statusBytes(r.child.pid, "VmHWM"); e.peak == 0 { // its first thread has left alone
+		e.peak = taskStatusNumber(livingTask(r.child.pid), "VmHWM") * 1024
+	}
 	return e
 }
 

@@ -30,10 +30,15 @@ func (r *run) verdict(e ending) snippet.Result {
 		result.Blocked = []snippet.Refusal{}
 	}
 	if e.report != nil {
-		result.Value, result.Error = e.report.Value, e.report.Error
 		result.BlockedCount = max(result.BlockedCount, e.report.BlockedCount)
+		if result.BlockedCount == 0 {
+			e.report.Refused = "" // nobody refused anything
+		}
 	}
-	result.Reason = reason(e)
+	result.Reason = r.reason(e)
+	if e.report != nil {
+		result.Value, result.Error = e.report.Value, e.report.failure(result.Reason)
+	}
 	result.ExitCode, result.Signal = status(e)
 	result.Outcome = result.Reason.Outcome()
 	result.Hint = hint(result, r.job)
@@ -45,7 +50,7 @@ func milliseconds(d time.Duration) float64 {
 }
 
 // reason chooses: the first rule that holds.
-func reason(e ending) snippet.Reason {
+func (r *run) reason(e ending) snippet.Reason {
 	switch {
 	case e.fault != nil:
 		return snippet.SandboxFailure
@@ -54,7 +59,7 @@ func reason(e ending) snippet.Reason {
 	case e.report != nil:
 		return e.report.reason()
 	case e.exit.status.Signaled():
-		return signalReason(e.exit.status.Signal())
+		return r.signalReason(e)
 	case e.exit.status.ExitStatus() != 0:
 		return snippet.ExitStatus
 	}
@@ -69,9 +74,9 @@ func (r *report) reason() snippet.Reason {
 		return snippet.MemoryLimit
 	case r.Disk:
 		return snippet.DiskLimit
-	case r.End == "syntax_error":
+	case r.End == endSyntax:
 		return snippet.SyntaxError
-	case r.End == "exception":
+	case r.End == endException:
 		return snippet.Exception
 	case r.ExitCode != 0:
 		return snippet.ExitStatus
@@ -79,10 +84,28 @@ func (r *report) reason() snippet.Reason {
 	return snippet.Completed
 }
 
-func signalReason(s unix.Signal) snippet.Reason {
-	switch s {
-	case unix.SIGXCPU:
-		return snippet.CPULimit
+// failure is the exception that goes with a reason: none with those that no
+// exception gives, and never none with those that one does.
+func (r *report) failure(reason snippet.Reason) *snippet.Failure {
+	switch reason {
+	case snippet.Completed, snippet.ExitStatus:
+		return nil
+	case snippet.Exception, snippet.SyntaxError, snippet.MemoryLimit:
+		if r.Error == nil {
+			return &snippet.Failure{Type: map[snippet.Reason]string{
+				snippet.Exception: "Exception", snippet.SyntaxError: "SyntaxError", snippet.MemoryLimit: "MemoryError",
+			}[reason]}
+		}
+	}
+	return r.Error
+}
+
+func (r *run) signalReason(e ending) snippet.Reason {
+	switch e.exit.status.Signal() {
+	case unix.SIGXCPU: // believed if as much was used, seen from outside
+		if e.exit.cpu >= time.Duration(cpuSeconds(r.timeout()))*time.Second {
+			return snippet.CPULimit
+		}
 	case unix.SIGXFSZ:
 		return snippet.DiskLimit
 	}

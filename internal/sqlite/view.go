@@ -34,8 +34,12 @@ func OpenView(ctx context.Context, folder string) (*View, error) {
 
 // open looks at the version before it prepares anything that needs its tables.
 func (v *View) open(ctx context.Context, path string) (err error) {
-	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
+	_, err = os.Stat(path)
+	if errors.Is(err, fs.ErrNotExist) {
 		return ErrMissing
+	}
+	if fault, ok := errors.AsType[*fs.PathError](err); ok {
+		return fault.Err // the path is said already
 	}
 	if v.read, err = connections(path, reading, readers); err != nil {
 		return err

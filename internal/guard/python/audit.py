@@ -6,7 +6,6 @@ silence (os.system returns a status), so the hook refuses them with a reason.
 Like the import guard it is policy and plain speech, not the wall.
 """
 
-import errno
 import os
 import socket
 import sys
@@ -64,9 +63,8 @@ class Paths:
         if not path.startswith("/"):
             try:
                 path = self._join(self._cwd(), path)
-            except OSError as e:  # the folder is gone: so is everything relative to it
-                if e.errno != errno.ENOENT:
-                    raise
+            except OSError:
+                return None  # the folder is gone: the kernel says so better
         return self._norm(path)
 
     def allows(self, path, write):
@@ -91,7 +89,7 @@ def audit_hook(ledger, paths, policy):
         if value is None or type(value) is int:
             return
         where = paths.absolute(value)
-        if not paths.allows(where, write):
+        if where is not None and not paths.allows(where, write):
             ledger.refuse_operation(where, ("writing" if write else "reading") + " outside the work folder")
 
     def on_path(at, folder, write):
@@ -122,7 +120,7 @@ def audit_hook(ledger, paths, policy):
             check(name, True)
 
     def on_import(_event, args):
-        if type(args[1]) is str and not paths.library(paths.absolute(args[1])):
+        if type(args[1]) is str and not paths.library(paths.absolute(args[1]) or ""):
             ledger.refuse_operation(args[1], NATIVE)
 
     def on_pickle(_event, args):

@@ -59,6 +59,8 @@ def live(config, wall, fence, run, rehearsal, fds, template):
     if packet:
         try:
             run.job(packet)
+        except MemoryError:
+            run.no_memory()
         except BaseException:  # whatever the snippet bent: no frame of ours is its business
             os._exit(1)
         while True:

@@ -19,14 +19,14 @@ from time import monotonic
 from cloche_audit import Paths, audit_hook
 from cloche_imports import Policy, WorkFolder, arm_imports, guarded_builtins, work_folder_hook
 from cloche_refusal import SNIPPET, Ledger
-from cloche_verdict import Failure, refusal_behind, report, unspeakable
+from cloche_verdict import OUT_OF_MEMORY, Failure, refusal_behind, report, unspeakable
 
 JOB = 3  # the descriptor of the job channel
 FUTURE = sum(getattr(__future__, name).compiler_flag for name in __future__.all_feature_names)
 
 _scan = JSONDecoder().scan_once  # what loads calls in the end, without what it does before
 
-BALLAST = [bytearray(1 << 20)]  # memory for the report of a snippet that has used up its own
+BALLAST = [bytearray(8 << 20)]  # memory for the report of a snippet that has used up its own
 
 
 def open_streams():
@@ -113,24 +113,23 @@ class Run:
     """
 
     def __init__(self, config):
-        self._token, self._tmp = b"", None
+        self._token, self._tmp, self._source = b"", None, None
         self.folder = WorkFolder()
         library = tuple(t.rstrip("/") + "/" for t in config["read_trees"])
         self.ledger = Ledger(self.send, library)
         self.guarded = guarded_builtins(self.ledger)
         self.paths = Paths(config["read_trees"], config["read_files"]) if config["files"] else Paths((), ())
         self._files = config["files"]
-        self.snippet = Snippet(self.guarded)
         self._shadowable = config["shadowable"]
         # Taken now, so that user code cannot put itself in their place.
         self._write, self._exit, self._hook = os.write, os._exit, sys.excepthook
         self._last = LastThings()
         self._armed = False
         self._guard = config["guard"]
-        sys.modules["__main__"] = self.snippet.main
         sys.path_hooks.insert(0, work_folder_hook(self.folder, self.guarded, self.ledger))
         sys.argv[:] = [""]
         open_streams()
+        threading.excepthook = self.thread_failed
         if self._guard:  # only tests of the kernel's layers run without it
             self.use(config["policy"])
             sys.addaudithook(lambda event, args: self._audit(event, args) if self._armed else None)
@@ -138,6 +137,9 @@ class Run:
     def enter(self, work, tmp):
         """Take the folders of one child."""
         self.folder.path, self._tmp = work, tmp
+        # Made here, since the collector never looks into what is frozen in the template.
+        self.snippet = Snippet(self.guarded)
+        sys.modules["__main__"] = self.snippet.main
         if self._files:  # else no wall stands between files, and none can be opened
             self.paths.enter(work, tmp)
         os.environ["HOME"] = os.environ["TMPDIR"] = tmp
@@ -162,6 +164,7 @@ class Run:
 
     def arm(self, header):
         self._token = header["token"].encode()
+        self._last_words = self._token + b"R" + OUT_OF_MEMORY.encode()
         # An unprivileged process can lower its hard limits and never raise them.
         for name, (soft, hard) in header["rlimits"].items():
             resource.setrlimit(getattr(resource, name), (soft, hard))
@@ -176,7 +179,7 @@ class Run:
         head, _, code = packet.partition(b"\n")
         self.arm(_scan(head.decode(), 0)[0])
         source = code.decode("utf-8")
-        source = source[1:] if source.startswith("\ufeff") else source
+        self._source = source = source[1:] if source.startswith("\ufeff") else source
         try:
             end = self.attempt(source)
         except BaseException as e:  # a trace function got in the way; one that raises is gone
@@ -192,6 +195,10 @@ class Run:
             self.send(b"R", report(**end, refusals=self.ledger.count))
         except BaseException:  # the snippet closed the channel: let the exit status tell
             self._exit(end["exit_code"])
+
+    def no_memory(self):
+        """Report the end of a snippet that left nothing to report with."""
+        self._write(JOB, self._last_words)
 
     def attempt(self, source):
         """Run source to its end; return the words of the report."""
@@ -211,7 +218,7 @@ class Run:
         try:
             return tell(exc, *how)
         except BaseException:
-            line, words = unspeakable(exc)
+            line, words = unspeakable(exc, isinstance(exc, MemoryError))
             self.print_error(line)
             return {"end": "exception", "exit_code": 1, "failure": words}
 
@@ -228,20 +235,28 @@ class Run:
         try:
             if self._tell and self.folder.age() == self._age or not os.listdir(self.folder.path):
                 return  # nothing was made in it, or removed from it
-            if self._last.alone():
-                self.snippet.main.__dict__.clear()
-                gc.collect()
-            else:  # a daemon thread is at work with these globals
+            # First, since the collector may close a buffer before the text stream above it is flushed.
+            write_out(gc.get_objects())
+            if self._last.alone():  # else a daemon thread is at work with the globals
+                self.forget()
                 write_out(gc.get_objects())
         except BaseException:
             pass  # the folder is gone, or cannot be read
+
+    def forget(self):
+        """Let the user's modules go. Their globals stay whole until what they hold is finalised."""
+        for name in [n for n, m in sys.modules.items() if getattr(m, "__builtins__", None) is self.guarded]:
+            del sys.modules[name]
+        self.snippet.main = None
+        gc.collect()
 
     def exited(self, exc):
         code, status = exc.code, 1
         if code is None:
             status = 0
         elif isinstance(code, int):
-            status = int(code) & 0xFF  # all that an exit status holds
+            # All that an exit status holds; what does not fit a C long is -1, as in the interpreter.
+            status = int(code) & 0xFF if -2**63 <= int(code) < 2**63 else 0xFF
         else:
             self.print_error(f"{code}\n")
         rule = refusal_behind(exc) if status else None
@@ -259,6 +274,13 @@ class Run:
             except BaseException:
                 self.print_error(failure.traceback)
         return {"end": end, "exit_code": 1, "failure": failure.words(), "rule": rule}
+
+    def thread_failed(self, args):
+        """Show what ended a thread as the interpreter would, without frames of ours."""
+        if args.exc_type is SystemExit:
+            return
+        text = Failure(args.exc_value, self._source, self.ledger.foreign).traceback
+        self.print_error(f"Exception in thread {args.thread.name if args.thread else 'unknown'}:\n{text}")
 
     def print_error(self, text):
         for name in ("stderr", "__stderr__"):

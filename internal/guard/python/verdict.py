@@ -124,11 +124,12 @@ class Failure:
             self._line if type(self._line) is int else "null", _text(self.traceback, TRACEBACK))
 
 
-def unspeakable(exc):
-    """A line for stderr and the words of the report for an exception that the code of its class hides."""
+def unspeakable(exc, memory):
+    """A line for stderr and the words of the report for an exception that cannot be told: the code of
+    its class hides it, or no memory is left."""
     line = f"{str.__str__(_own_name(type(exc)))}: {HIDDEN}\n"
     return line, ('{"type":%s,"message":%s,"line":null,"traceback":%s}' % (
-        _text(line.partition(":")[0], TYPE), quote(HIDDEN), _text(line, TRACEBACK)), False, False)
+        _text(line.partition(":")[0], TYPE), quote(HIDDEN), _text(line, TRACEBACK)), memory, False)
 
 
 def report(end, exit_code, value=None, failure=("null", False, False), rule=None, refusals=0):
@@ -137,3 +138,7 @@ def report(end, exit_code, value=None, failure=("null", False, False), rule=None
     return '{"end":%s,"exit_code":%d,"value":%s,"error":%s,"refused":%s,"memory":%s,"disk":%s,"blocked_count":%d}' % (
         quote(end), exit_code, "null" if value is None else _text(value, VALUE),
         error, quote(rule) if rule else "null", "true" if memory else "false", "true" if disk else "false", refusals)
+
+
+OUT_OF_MEMORY = report("exception", 1, failure=(
+    '{"type":"MemoryError","message":"no memory was left to tell more","line":null,"traceback":""}', True, False))

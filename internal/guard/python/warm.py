@@ -25,6 +25,8 @@ class Rehearsal:
     def __init__(self, run):
         self._foreign = run.ledger.foreign
         self._snippet = Snippet(builtins)
+        # Not __main__: what looks its module up by name must not find the user's.
+        self._snippet.main.__name__ = "rehearsal"
         self._sink = io.TextIOWrapper(io.BytesIO(), "utf-8", line_buffering=True)
         self.stages = (self.program, self.trouble, self.heap)
 
