@@ -9,7 +9,7 @@ FUZZTIME ?= 30s
 export CGO_ENABLED = 0
 
 .DEFAULT_GOAL := help
-.PHONY: help run build test lint test-aws verify-deployed bench probes soak fuzz clean
+.PHONY: help run build test lint test-aws verify-deployed bench probes test-web soak fuzz clean
 
 help: ## Show this list.
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-15s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -33,7 +33,10 @@ lint: ## Check format, vet (also for arm64 and macOS), staticcheck and dead code
 	@$(GO) vet ./...
 	@GOARCH=arm64 $(GO) vet ./...
 	@GOOS=darwin $(GO) vet ./cmd/cloche
+	@$(GO) vet -tags web ./web
+	@$(GO) vet -tags soak ./cmd/cloche
 	@$(GO) tool staticcheck ./...
+	@$(GO) tool staticcheck -tags web ./web
 	@dead=$$($(GO) tool deadcode -test ./...) && if [ -n "$$dead" ]; then echo "Unreachable:"; echo "$$dead"; exit 1; fi
 
 test-aws: ## Run the AWS path for real on this machine: engine, image, emulators, Lambda-like runs. Needs root.
@@ -47,6 +50,9 @@ bench: build ## Measure this machine against the bare interpreter; ARGS="--runs 
 
 probes: ## Run the hostile probes against every set of isolation layers, as root and as a user.
 	@CLOCHE_PROBES=all $(GO) test -run '^TestProbes$$' -count=1 -timeout 15m ./internal/sandbox
+
+test-web: ## Hold the dashboard in a real Chromium against a real server; pictures go to bin/web.
+	@GO=$(GO) .ci/web/test
 
 soak: ## Put 10000 mixed runs on a server, and kill one 20 times under load.
 	@$(GO) test -tags soak -run '^TestSoak' -count=1 -timeout 15m -v ./cmd/cloche
