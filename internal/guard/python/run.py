@@ -7,6 +7,7 @@ import atexit
 import gc
 import io
 import logging
+import mmap
 import os
 import resource
 import sys
@@ -26,7 +27,8 @@ FUTURE = sum(getattr(__future__, name).compiler_flag for name in __future__.all_
 
 _scan = JSONDecoder().scan_once  # what loads calls in the end, without what it does before
 
-BALLAST = [bytearray(8 << 20)]  # memory for the report of a snippet that has used up its own
+# Address space for the report of a snippet that has used up its own; no page of it is ever touched.
+BALLAST = [mmap.mmap(-1, 8 << 20, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)]
 
 
 def open_streams():
