@@ -80,11 +80,19 @@ func (s *Sandbox) strangers(known []int) []process {
 	all := processes()
 	var found []process
 	for _, p := range all {
-		if p.pid != os.Getpid() && !slices.Contains(known, p.pid) && p.state != 'Z' && s.reaches(p, all) {
+		if p.pid != os.Getpid() && !slices.Contains(known, p.pid) && p.state != 'Z' && !ofAnother(p, known) && s.reaches(p, all) {
 			found = append(found, p)
 		}
 	}
 	return found
+}
+
+// ofAnother reports whether a process is the template of another sandbox in this
+// process, or a child of one. The first of known is our own template.
+func ofAnother(p process, known []int) bool {
+	_, template := templates.Load(p.pid)
+	_, child := templates.Load(p.parent)
+	return template || child && p.parent != known[0]
 }
 
 func (s *Sandbox) reaches(p process, all []process) bool {

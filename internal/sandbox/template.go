@@ -116,13 +116,20 @@ func (t *template) startProcess() error {
 	return <-started
 }
 
+// templates are the living ones of every sandbox in this process, by process id.
+var templates sync.Map
+
 // hold starts the process and keeps its thread until the process is dead.
 func (t *template) hold(started chan<- error) {
 	runtime.LockOSThread() // never unlocked: Pdeathsig follows the thread (prctl(2))
 	err := t.cmd.Start()
+	if err == nil {
+		templates.Store(t.cmd.Process.Pid, t)
+	}
 	started <- err
 	if err == nil {
 		_ = t.cmd.Wait()
+		templates.Delete(t.cmd.Process.Pid)
 		close(t.done)
 	}
 }
