@@ -29,6 +29,8 @@ type child struct {
 
 	born chan birth
 	exit chan exit
+
+	released bool // nobody takes from born any more; the template's lock guards it
 }
 
 // birth is the template's answer to a request.
@@ -219,6 +221,7 @@ func (c *child) release() {
 	case c.pid > 0:
 		_, _ = unix.Wait4(c.pid, nil, unix.WNOHANG, nil)
 	}
+	c.template.giveBack(c)
 	c.stdin.close()
 	closeFDs(c.pidfd, c.job, c.stdout, c.stderr)
 	c.pid, c.pidfd, c.job, c.stdin, c.stdout, c.stderr = 0, -1, -1, stdin{-1, -1}, -1, -1

@@ -181,18 +181,31 @@ func (t *template) listen(log *slog.Logger) {
 
 func (t *template) deliver(m message, fds []int) {
 	t.mu.Lock()
+	defer t.mu.Unlock() // the channels have room for the one message that each gets
 	c := t.children[m.ID]
 	if m.Status != nil || m.Failed != "" {
 		delete(t.children, m.ID)
 	}
-	t.mu.Unlock()
 	switch {
-	case c == nil:
+	case c == nil || c.released:
 		closeFDs(fds...)
 	case m.Status != nil:
 		c.exit <- exit{unix.WaitStatus(*m.Status), time.Duration(m.CPU * float64(time.Second)), m.Peak}
 	default:
 		c.born <- birth{m.PID, fds, m.Failed}
+	}
+}
+
+// giveBack closes what arrived for a child that nobody waits for any more, and
+// has what still arrives closed as well.
+func (t *template) giveBack(c *child) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	c.released = true
+	select {
+	case b := <-c.born:
+		closeFDs(b.fds...)
+	default:
 	}
 }
 
