@@ -101,7 +101,7 @@ class LastThings:
         return len(self._threads) <= 1 and not self._waiting
 
     def due(self):
-        if len(self._threads) > 1 or self._waiting:
+        if not self.alone():
             yield self._shutdown
         if self._known != (self._count(), len(self._handlers), len(self._finalizers)):
             yield self._run
@@ -115,7 +115,7 @@ class Run:
     """
 
     def __init__(self, config):
-        self._token, self._tmp, self._source = b"", None, None
+        self._token, self._source = b"", None
         self.folder = WorkFolder()
         library = tuple(t.rstrip("/") + "/" for t in config["read_trees"])
         self.ledger = Ledger(self.send, library)
@@ -138,7 +138,7 @@ class Run:
 
     def enter(self, work, tmp):
         """Take the folders of one child."""
-        self.folder.path, self._tmp = work, tmp
+        self.folder.path = work
         # Made here, since the collector never looks into what is frozen in the template.
         self.snippet = Snippet(self.guarded)
         sys.modules["__main__"] = self.snippet.main
@@ -220,7 +220,7 @@ class Run:
         try:
             return tell(exc, *how)
         except BaseException:
-            line, words = unspeakable(exc, isinstance(exc, MemoryError))
+            line, words = unspeakable(exc)
             self.print_error(line)
             return {"end": "exception", "exit_code": 1, "failure": words}
 

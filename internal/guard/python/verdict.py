@@ -124,12 +124,12 @@ class Failure:
             self._line if type(self._line) is int else "null", _text(self.traceback, TRACEBACK))
 
 
-def unspeakable(exc, memory):
+def unspeakable(exc):
     """A line for stderr and the words of the report for an exception that cannot be told: the code of
     its class hides it, or no memory is left."""
     line = f"{str.__str__(_own_name(type(exc)))}: {HIDDEN}\n"
     return line, ('{"type":%s,"message":%s,"line":null,"traceback":%s}' % (
-        _text(line.partition(":")[0], TYPE), quote(HIDDEN), _text(line, TRACEBACK)), memory, False)
+        _text(line.partition(":")[0], TYPE), quote(HIDDEN), _text(line, TRACEBACK)), isinstance(exc, MemoryError), False)
 
 
 def report(end, exit_code, value=None, failure=("null", False, False), rule=None, refusals=0):
