@@ -85,11 +85,11 @@ func (p Parts) Service(runner service.Runner, recorder service.Recorder) *servic
 }
 
 // Handler is the HTTP surface. It answers to any name, since API Gateway has
-// seen to that.
+// seen to that. How busy this function is says nothing about the others.
 func (p Parts) Handler(s *service.Service, runtime func() snippet.Runtime) (http.Handler, error) {
 	return api.New(api.Config{
 		Service: s, Reader: p.Store, Runtime: runtime, Policy: snippet.DefaultPolicy(),
-		Version: version(), Page: web.Files(), AllowedHosts: []string{"*"}, Log: p.Log,
+		Version: version(), Page: web.Files(), AllowedHosts: []string{"*"}, LoadUnknown: true, Log: p.Log,
 	})
 }
 

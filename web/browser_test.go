@@ -246,7 +246,8 @@ const screenshots = "../bin/web"
 
 func (p *tab) screenshot(name string) {
 	p.t.Helper()
-	time.Sleep(300 * time.Millisecond) // for a chart that is drawn again
+	value[bool](p, `(window.scrollTo(0, 0), true)`) // the head lies over what is above it
+	time.Sleep(300 * time.Millisecond)              // for a chart that is drawn again
 	picture, err := chromedp.Run(p.ctx, chromedp.FullScreenshot(100))
 	if err == nil {
 		err = os.MkdirAll(screenshots, 0o755)

@@ -7,7 +7,8 @@ import { count, minute, ms, OUTCOMES, runs } from "./format.js";
 
 const LEFT = 40;
 const RIGHT = 12;
-const BOTTOM = 22;
+const BOTTOM = 26;
+const MARKS = 5; // what the x axis says, from below
 
 /**
  * Draws into a place now and whenever its width changes. The function that is
@@ -65,7 +66,7 @@ const nothing = (width, height, words) => svg("text", { x: (LEFT + width - RIGHT
 
 // ---- Runs a minute
 
-const SERIES_HEIGHT = 200;
+const SERIES_HEIGHT = 244; // ends level with the histogram beside it
 
 export function seriesChart() {
   const draw = drawnIn(byId("series"), drawSeries);
@@ -100,8 +101,7 @@ function column(m, x, step, floor, unit) {
 }
 
 function timeMark(m, x, i, all) {
-  const anchor = i === 0 ? "start" : i === all - 1 ? "end" : "middle";
-  return svg("text", { x, y: SERIES_HEIGHT - 6, "text-anchor": anchor }, i === all - 1 ? "now" : minute(m.time));
+  return svg("text", { x, y: SERIES_HEIGHT - MARKS, "text-anchor": i === all - 1 ? "end" : "middle" }, i === all - 1 ? "now" : minute(m.time));
 }
 
 function minuteWords(m) {
@@ -157,7 +157,7 @@ function drawHistogram(durations, width) {
   const { floor, span, lines } = frame(width, HISTOGRAM_HEIGHT, 54, highest); // above: three rows of names
   const step = (width - LEFT - RIGHT) / Math.max(1, buckets.length);
   const bars = buckets.map((b, i) => bar(b, LEFT + i * step, step, floor, span / highest));
-  const marks = buckets.flatMap((b, i) => (LABELS.has(b.high) ? [svg("text", { x: LEFT + (i + 1) * step, y: HISTOGRAM_HEIGHT - 6, "text-anchor": "middle" }, ms(b.high))] : []));
+  const marks = buckets.flatMap((b, i) => (LABELS.has(b.high) ? [svg("text", { x: LEFT + (i + 1) * step, y: HISTOGRAM_HEIGHT - MARKS, "text-anchor": "middle" }, ms(b.high))] : []));
   if (durations.count === 0) return picture(width, HISTOGRAM_HEIGHT, "Durations: no runs yet.", ...lines, ...marks, nothing(width, HISTOGRAM_HEIGHT, "No runs yet"));
   const quantiles = QUANTILES.map(([name, key], row) => quantile(name, durations[key], LEFT + place(durations[key], buckets) * step, row, floor, width));
   const drawn = [...quantiles.map((q) => q.line), ...quantiles.map((q) => q.name)]; // no line through a name

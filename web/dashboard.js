@@ -6,7 +6,7 @@ import { announce, byId, setText } from "./dom.js";
 import { startEditor } from "./editor.js";
 import { chosen, recentRuns, showEvents, watchFilter } from "./events.js";
 import { clock } from "./format.js";
-import { glanceBoard } from "./glance.js";
+import { glanceAway, glanceBoard } from "./glance.js";
 import { Away, get, keepLooking, Refusal } from "./server.js";
 import { showDurations, showHealth, showLoad, showOutcomes, showReasons } from "./status.js";
 
@@ -54,14 +54,18 @@ function show(snapshot) {
 // ---- The link to the server
 
 const TITLE = document.title;
+let asOf = ""; // of what time the numbers are
 
 function linkUp(time) {
+  asOf = `Numbers of ${clock(time)}.`;
   setLink("up", `Live, as of ${clock(time)}`, "");
 }
 
 function linkDown(fault, wait) {
   healthAsked = -Infinity; // another version may come back
-  setLink("down", wordsFor(fault), `Next try in ${Math.ceil(wait / 1000)} s.`);
+  const words = wordsFor(fault);
+  setLink("down", words, `${asOf} Next try in ${Math.ceil(wait / 1000)} s.`.trim());
+  glanceAway(words);
 }
 
 function wordsFor(fault) {

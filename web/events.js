@@ -58,7 +58,7 @@ function newRow(event) {
     "tr", { "data-id": event.id },
     el("td", null, el("time", { datetime: event.time }, clock(event.time))),
     el("td", null, badge(event.outcome)),
-    el("td", null, ...foldable(event.reason), event.demo ? " (demo)" : null),
+    el("td", null, ...foldable(event.reason), event.demo ? el("span", { class: "demo" }, " (demo)") : null),
     el("td", { class: "number" }, ms(event.duration_ms)),
     el("td", { class: "wide" }, el("bdi", null, event.tenant)),
     el("td", { class: "wide" }, el("bdi", null, event.blocked || NONE)),

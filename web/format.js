@@ -3,6 +3,8 @@
 
 export const NONE = "–";
 
+const JOIN = "\u00a0"; // a number and its unit stay in one line
+
 /** In the order in which they are stacked and listed everywhere. */
 export const OUTCOMES = ["OK", "BLOCKED", "TIMEOUT", "ERROR"];
 
@@ -18,13 +20,13 @@ export const decimal = (n) => (known(n) ? hundredths.format(n) : NONE);
 /** A share from 0 to 1. One that is not nothing is never shown as 0. */
 export function share(part) {
   if (!known(part)) return NONE;
-  return part > 0 && part < 0.001 ? "< 0.1 %" : `${tenths.format(part * 100)} %`;
+  return part > 0 && part < 0.001 ? `<${JOIN}0.1${JOIN}%` : `${tenths.format(part * 100)}${JOIN}%`;
 }
 
 export function ms(n) {
   if (!known(n)) return NONE;
-  if (n >= 1000) return `${hundredths.format(n / 1000)} s`;
-  return `${(n < 10 ? hundredths : n < 100 ? tenths : whole).format(n)} ms`;
+  if (n >= 1000) return `${hundredths.format(n / 1000)}${JOIN}s`;
+  return `${(n < 10 ? hundredths : n < 100 ? tenths : whole).format(n)}${JOIN}ms`;
 }
 
 export function bytes(n) {
@@ -35,7 +37,7 @@ export function bytes(n) {
     n /= 1024;
     unit++;
   }
-  return `${tenths.format(n)} ${units[unit]}`;
+  return `${tenths.format(n)}${JOIN}${units[unit]}`;
 }
 
 /** A number with its noun, of a kind that takes an s. */

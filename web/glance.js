@@ -8,7 +8,7 @@ import { count, counted, share } from "./format.js";
 const NOTABLE = 0.1; // share of the last hour's runs from which on it is worth a look
 const WINDOW = 5 * 60_000; // ms for which a refusal for want of a slot counts as now
 
-const STATES = { calm: ["✓", "calm"], look: ["!", "look"], act: ["✕", "act"], none: ["·", "not known"] };
+const STATES = { calm: ["✓", "calm"], look: ["!", "look"], act: ["✕", "act"], idle: ["·", "idle"], none: ["·", "not known"] };
 
 export function glanceBoard() {
   const turnedAway = refusals();
@@ -20,6 +20,9 @@ export function glanceBoard() {
     show("service", service(snapshot.recent, health));
   };
 }
+
+/** The server does not answer as it should: all else here is of before that. */
+export const glanceAway = (words) => show("service", ["act", words]);
 
 function show(area, [state, words]) {
   const item = byId("glance").querySelector(`[data-area="${area}"]`);
@@ -39,16 +42,20 @@ export function lastHour(minutes) {
   return sums;
 }
 
+const QUIET = ["idle", "No runs in the last hour."]; // which proves nothing
+
 const part = (n, hour) => n / Math.max(1, hour.all);
 const weigh = (n, hour) => (part(n, hour) >= NOTABLE ? "look" : "calm");
 
 function policy(hour) {
+  if (hour.all === 0) return QUIET;
   const n = hour.BLOCKED ?? 0;
   if (n === 0) return ["calm", "Nothing was blocked in the last hour."];
   return [weigh(n, hour), `Blocked in the last hour: ${count(n)} of ${counted(hour.all, "run")} (${share(part(n, hour))}).`];
 }
 
 function code(hour) {
+  if (hour.all === 0) return QUIET;
   const errors = hour.ERROR ?? 0;
   const timeouts = hour.TIMEOUT ?? 0;
   if (errors + timeouts === 0) return ["calm", "No error and no timeout in the last hour."];
@@ -57,7 +64,7 @@ function code(hour) {
 }
 
 function capacity(load, refused) {
-  if (!load || typeof load.in_flight !== "number") return ["none", "This server does not tell its load."];
+  if (!load || typeof load.in_flight !== "number") return ["none", "Not measured here: many processes share the runs."];
   const now = `${count(load.in_flight)} in flight, ${count(load.waiting)} waiting`;
   if (refused > 0) return ["act", `${now}; ${count(refused)} turned away with 429 in the last 5 minutes.`];
   return [load.waiting > 0 ? "look" : "calm", `${now}; none turned away in the last 5 minutes.`];
@@ -68,6 +75,7 @@ function service(recent, health) {
   const failures = recent.filter((e) => e.reason === "sandbox_failure").length;
   if (failures > 0) return ["act", `${counted(failures, "fault")} of the sandbox in the last ${counted(recent.length, "run")}.`];
   if (!health) return ["none", "How it is isolated is not known yet."];
+  if (recent.length === 0) return ["idle", "No recent runs."];
   const recorded = health.recording === "off" ? "runs are not recorded here" : "every run is recorded";
   return ["calm", `No fault of the sandbox in the last runs; ${recorded}.`];
 }

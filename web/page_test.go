@@ -62,6 +62,16 @@ func fresh(t *testing.T, _ *server, p *tab) {
 	if d := cmp.Diff(want, p.tiles("load")); d != "" {
 		t.Errorf("load (-want +got):\n%s", d)
 	}
+	for _, area := range []string{"policy", "code", "service"} {
+		if state := p.glance(area); state != "idle" {
+			t.Errorf("%s is %s without a run", area, state)
+		}
+	}
+	for _, tile := range []string{"OK", "ERROR", "demo"} {
+		if rate := p.text(`#outcomes [data-tile="` + tile + `"] .rate`); rate != "no runs yet" {
+			t.Errorf("%s: a share of nothing is %q", tile, rate)
+		}
+	}
 	if words := p.text("#histogram") + p.text("#series"); !strings.Contains(words, "No runs yet") || !strings.Contains(words, "No runs in the last hour") {
 		t.Errorf("charts say %s", words)
 	}
@@ -80,8 +90,8 @@ func demo(t *testing.T, s *server, p *tab) {
 	p.click("#demo")
 	p.await(`document.querySelector("#demo-result").textContent.includes("16 of 16 cases came out as expected")`)
 	p.shows("outcomes", map[string]string{"executions": "16", "OK": "5", "BLOCKED": "6", "TIMEOUT": "1", "ERROR": "4", "demo": "16"})
-	for tile, rate := range map[string]string{"OK": "31.3 % of all", "BLOCKED": "37.5 % of all", "TIMEOUT": "6.3 % of all", "ERROR": "25 % of all", "demo": "100 % of all"} {
-		if got := p.text(`#outcomes [data-tile="` + tile + `"] .rate`); got != rate {
+	for tile, rate := range map[string]string{"OK": "31.3", "BLOCKED": "37.5", "TIMEOUT": "6.3", "ERROR": "25", "demo": "100"} {
+		if got := p.text(`#outcomes [data-tile="` + tile + `"] .rate`); got != rate+"\u00a0% of all" {
 			t.Errorf("%s: rate %q, want %q", tile, got, rate)
 		}
 	}
@@ -108,6 +118,12 @@ func demo(t *testing.T, s *server, p *tab) {
 	if p50 := p.text(`[data-value="p50_ms"]`); !strings.HasSuffix(p50, "s") {
 		t.Errorf("p50 %q", p50)
 	}
+}
+
+// glance is the state of an area.
+func (p *tab) glance(area string) string {
+	p.t.Helper()
+	return value[string](p, `document.querySelector('#glance [data-area="`+area+`"]').dataset.state`)
 }
 
 func rows(p *tab) int { return value[int](p, `document.querySelectorAll("#events tbody tr").length`) }
@@ -186,7 +202,6 @@ func picture(t *testing.T, _ *server, p *tab) {
 		t.Errorf("to be saved as %q", link)
 	}
 	p.shows("outcomes", map[string]string{"executions": "18", "OK": "7", "demo": "16"})
-	value[bool](p, `(document.querySelector("#try-title").scrollIntoView(), true)`)
 	p.screenshot("picture")
 }
 
@@ -269,7 +284,6 @@ func looks(t *testing.T, _ *server, p *tab) {
 	p.try("import sys\nprint('some output')\nprint('and a warning', file=sys.stderr)\nopen('note.txt', 'w').write('hello')\n1 / 0")
 	p.accessible("busy")
 	value[bool](p, `(document.querySelectorAll("details").forEach((d) => { d.open = false }), true)`)
-	value[bool](p, `(window.scrollTo(0, 0), true)`)
 	p.screenshot("busy")
 	p.prefer("dark")
 	p.accessible("dark")
@@ -290,8 +304,11 @@ func restart(t *testing.T, s *server, p *tab) {
 	before := p.tiles("outcomes")
 	s.stop()
 	p.await(`document.body.dataset.link === "down"`)
-	if words := p.text("#link"); !strings.Contains(words, "The server does not answer.") || !strings.Contains(words, "Next try in") {
+	if words := p.text("#link"); !strings.Contains(words, "The server does not answer.") || !strings.Contains(words, "Numbers of ") || !strings.Contains(words, "Next try in") {
 		t.Errorf("the page says %q", words)
+	}
+	if state := p.glance("service"); state != "act" {
+		t.Errorf("the service is %s", state)
 	}
 	if title := value[string](p, "document.title"); title != "(away) Cloche" {
 		t.Errorf("the title is %q", title)
@@ -322,6 +339,9 @@ func restart(t *testing.T, s *server, p *tab) {
 	t.Logf("back to live %v after the server, with %d tries in 6 s before", time.Since(began).Round(time.Millisecond), tries)
 	if d := cmp.Diff(before, p.tiles("outcomes")); d != "" {
 		t.Errorf("other numbers after the restart:\n%s", d)
+	}
+	if state := p.glance("service"); state != "calm" {
+		t.Errorf("back again, the service is %s", state)
 	}
 	p.try("6 * 7")
 	p.await(fmt.Sprintf(`document.querySelector('#outcomes [data-tile="executions"] .count').textContent > %s`, text(before["executions"])))
@@ -412,21 +432,32 @@ func TestLoad(t *testing.T) {
 		t.Fatalf("statuses %v", statuses)
 	}
 	p.shows("load", map[string]string{"in_flight": "0", "waiting": "0", "refused": "2"})
-	if state := value[string](p, `document.querySelector('#glance [data-area="capacity"]').dataset.state`); state != "act" {
+	if state := p.glance("capacity"); state != "act" {
 		t.Errorf("capacity is %s", state)
 	}
 	p.check()
 
-	// A server that is many functions knows nothing of its load.
+	// A server that is many processes knows nothing of its load, and says so.
 	p = open(t, chrome, proxied(t, s, func(m map[string]any) { m["load"] = nil }))
-	want := map[string]string{"in_flight": "–", "waiting": "–", "refused": "–", "invalid": "–"}
-	p.shows("load", want)
+	for name, n := range p.tiles("load") {
+		if words := p.text(`#load [data-tile="` + name + `"] .rate`); n != "–" || words != "not measured here" {
+			t.Errorf("%s: %q, %q", name, n, words)
+		}
+	}
+	if state := p.glance("capacity"); state != "none" {
+		t.Errorf("capacity is %s", state)
+	}
 	p.noNonsense()
+	p.screenshot("load-unknown")
+	p.accessible("load unknown")
 	p.check()
 	p = open(t, chrome, proxied(t, s, func(m map[string]any) {
 		m["load"] = map[string]any{"in_flight": 3, "waiting": nil, "queue_wait_ms": nil}
 	}))
-	p.shows("load", map[string]string{"in_flight": "3", "waiting": "–", "refused": "–"})
+	p.shows("load", map[string]string{"in_flight": "3", "waiting": "–", "refused": "–", "queue": "0\u00a0ms"})
+	if words := p.text(`#load [data-tile="in_flight"] .rate`) + p.text(`#load [data-tile="waiting"] .rate`); words != "runs that have a slot nownot measured here" {
+		t.Errorf("captions %q", words)
+	}
 	p.noNonsense()
 	p.check()
 }

@@ -13,25 +13,35 @@ export function showOutcomes(snapshot) {
   const { executions, demo, outcomes, rates } = snapshot;
   const hour = lastHour(snapshot.minutes);
   tile("outcomes", "executions", { count: count(executions), rate: `${decimal(rates.per_minute)} a minute`, hour: `${count(hour.all)} in the last hour` });
+  const ofAll = (part) => (executions > 0 ? `${share(part)} of all` : "no runs yet"); // of nothing there is no share
   for (const o of OUTCOMES) {
-    tile("outcomes", o, { count: count(outcomes[o]), rate: `${share(rates.outcomes[o])} of all`, hour: `${count(hour[o] ?? 0)} in the last hour` });
+    tile("outcomes", o, { count: count(outcomes[o]), rate: ofAll(rates.outcomes[o]), hour: `${count(hour[o] ?? 0)} in the last hour` });
   }
-  tile("outcomes", "demo", { count: count(demo), rate: `${share(demo / Math.max(1, executions))} of all`, hour: "counted above too" });
+  tile("outcomes", "demo", { count: count(demo), rate: ofAll(demo / executions), hour: "part of all runs" });
 }
 
-/** A server that is many functions does not know all of this. */
+const UNKNOWN = "not measured here";
+const LOAD = {
+  in_flight: "runs that have a slot now",
+  waiting: "requests in the queue now",
+  refused: "with 429 for want of a slot, since the start",
+  invalid: "any other 4xx, since the start; nothing ran",
+};
+
+/** A server that is many processes does not know this, or not all of it. */
 export function showLoad(load, recent) {
-  tile("load", "in_flight", { count: count(load?.in_flight) });
-  tile("load", "waiting", { count: count(load?.waiting) });
-  tile("load", "refused", { count: count(load?.refused) });
-  tile("load", "invalid", { count: count(load?.invalid) });
-  tile("load", "queue", queueWait(load, recent));
+  for (const [name, words] of Object.entries(LOAD)) {
+    const n = count(load?.[name]);
+    tile("load", name, { count: n, rate: n === NONE ? UNKNOWN : words });
+  }
+  tile("load", "queue", load ? queueWait(load, recent) : { count: NONE, rate: UNKNOWN, hour: "" });
 }
 
 function queueWait(load, recent) {
   const waits = recent.map((e) => e.queue_ms).filter((n) => typeof n === "number");
-  const all = `${ms(load?.queue_wait_ms)} in all since the start`;
-  if (waits.length === 0) return { count: NONE, rate: "no runs yet", hour: all };
+  const sum = ms(load.queue_wait_ms);
+  const all = sum === NONE ? "" : `${sum} in all since the start`;
+  if (waits.length === 0) return { count: NONE, rate: "no recent runs", hour: all };
   const mean = waits.reduce((a, b) => a + b, 0) / waits.length;
   return { count: ms(mean), rate: `mean of the last ${runs(waits.length)}; longest ${ms(Math.max(...waits))}`, hour: all };
 }
@@ -63,6 +73,6 @@ const layer = (l) => el(
   "li", { "data-active": String(Boolean(l.active)) },
   el("span", { class: "state" }, l.active ? "✓ active" : "✕ not active"),
   el("strong", null, l.name),
-  el("span", { class: "means" }, l.means),
-  el("span", { class: "extent" }, l.detail),
+  el("span", { class: "said" }, l.means),
+  l.detail ? el("span", { class: "said" }, `Here: ${l.detail}`) : null,
 );

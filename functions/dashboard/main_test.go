@@ -76,6 +76,21 @@ func TestSampleEvents(t *testing.T) {
 	}
 }
 
+// This function sees nothing of the runs that others have in progress, and no
+// request that they refuse: zeros would be a false answer.
+func TestLoadIsNotKnown(t *testing.T) {
+	store := &metricstest.Memory{}
+	for accept, want := range map[string]struct{ has, lacks string }{
+		"application/json": {`"load":null`, `in_flight`},
+		"text/plain":       {"\ncloche_demo_executions_total 0\n", "cloche_executions_in_flight"},
+	} {
+		r := invoke(t, store, []byte(`{"path": "/metrics", "httpMethod": "GET", "headers": {"Accept": "`+accept+`"}}`))
+		if r.StatusCode != http.StatusOK || !strings.Contains(r.Body, want.has) || strings.Contains(r.Body, want.lacks) {
+			t.Errorf("%s: status %d: %s", accept, r.StatusCode, r.Body)
+		}
+	}
+}
+
 // Whoever reaches this function must not get anything to run.
 func TestRunsNothing(t *testing.T) {
 	for _, path := range []string{"/execute", "/demo"} {

@@ -37,6 +37,7 @@ type Config struct {
 	Page         fs.FS                  // the dashboard, index.html and what it loads; nil: there is none
 	AllowedHosts []string               // names beside the loopback ones, without port; "*" allows any
 	BodyTimeout  time.Duration          // zero: DefaultBodyTimeout
+	LoadUnknown  bool                   // other processes run snippets too: this one's load is not the service's, and GET /metrics says null
 	Log          *slog.Logger           // nil: nothing is logged
 }
 

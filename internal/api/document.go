@@ -20,7 +20,8 @@ type document struct {
 func newDocument(version string) *document {
 	schemas := huma.NewMapRegistry("#/components/schemas/", huma.DefaultSchemaNamer)
 	schemas.RegisterTypeAlias(reflect.TypeFor[snippet.Reason](), reflect.TypeFor[reasonSchema]())
-	schemas.RegisterTypeAlias(reflect.TypeFor[snippet.Failure](), reflect.TypeFor[failureSchema]())
+	schemas.RegisterTypeAlias(reflect.TypeFor[snippet.Failure](), reflect.TypeFor[orNull[snippet.Failure]]())
+	schemas.RegisterTypeAlias(reflect.TypeFor[Load](), reflect.TypeFor[orNull[Load]]())
 	return &document{schemas: schemas, api: &huma.OpenAPI{
 		OpenAPI: "3.1.0",
 		Info: &huma.Info{

@@ -147,6 +147,10 @@ func TestDocumentOfAnswers(t *testing.T) {
 	if got := result["error"].Properties; got["traceback"].Type != "string" || len(got) != 4 {
 		t.Errorf("error has %v", got)
 	}
+	load := schemas["Metrics"].Properties["load"]
+	if d := cmp.Diff([]any{"object", "null"}, load.Type); d != "" || load.Properties["in_flight"].Type != "integer" || len(load.Properties) != 5 {
+		t.Errorf("load is %+v %s", load, d)
+	}
 }
 
 // What the routes answer has the shape that the document promises.

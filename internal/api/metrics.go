@@ -33,11 +33,13 @@ const (
 // this process is.
 type Metrics struct {
 	metrics.Snapshot
-	Load Load `json:"load" doc:"How busy this process is; not from the records."`
+	Load Load `json:"load" nullable:"true" doc:"How busy this process is; not from the records. Null where many processes run snippets and none knows it."`
 }
 
-// Load is a metrics.Load as it is answered.
+// Load is a metrics.Load as it is answered: null if it is not known.
 type Load struct {
+	unknown bool
+
 	InFlight    int     `json:"in_flight" minimum:"0" doc:"Runs that have a slot now."`
 	Waiting     int     `json:"waiting" minimum:"0" doc:"Requests in the waiting room now."`
 	Refused     int64   `json:"refused" minimum:"0" doc:"Requests answered with 429 for want of a slot since this process started."`
@@ -45,8 +47,20 @@ type Load struct {
 	QueueWaitMS float64 `json:"queue_wait_ms" minimum:"0" doc:"Time in milliseconds that admitted runs have waited for a slot since this process started, all together."`
 }
 
+// MarshalJSON makes null of what is not known: zeros would say that nobody waits.
+func (l Load) MarshalJSON() ([]byte, error) {
+	if l.unknown {
+		return []byte("null"), nil
+	}
+	type known Load // without this method
+	return encode(known(l))
+}
+
 // load adds to the service's load what never reaches the service.
 func (s *server) load() metrics.Load {
+	if s.config.LoadUnknown {
+		return metrics.Load{Unknown: true}
+	}
 	load := s.config.Service.Load()
 	load.Invalid = s.invalid.Load()
 	return load
@@ -94,6 +108,7 @@ func unreadable(caller context.Context, err error) error {
 
 func metricsOf(s metrics.Snapshot, l metrics.Load) Metrics {
 	return Metrics{Snapshot: s, Load: Load{
+		unknown:  l.Unknown,
 		InFlight: l.InFlight, Waiting: l.Waiting, Refused: l.Refused, Invalid: l.Invalid,
 		QueueWaitMS: float64(l.QueueWait) / float64(time.Millisecond),
 	}}

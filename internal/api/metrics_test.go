@@ -115,6 +115,27 @@ func TestMetricsShowLoad(t *testing.T) {
 	}
 }
 
+// Where other processes run snippets too, what this one knows is not shown.
+func TestMetricsShowNoUnknownLoad(t *testing.T) {
+	b := serve(t, func(_ *service.Config, c *Config) { c.LoadUnknown = true })
+	for _, body := range []string{`{"code":"1"}`, `{}`} {
+		b.post(t, body)
+	}
+	var m map[string]json.RawMessage
+	if err := json.Unmarshal(b.do(t, http.MethodGet, "/metrics", "").body, &m); err != nil || string(m["load"]) != "null" || string(m["executions"]) != "1" {
+		t.Errorf("load %s after %s runs, error %v", m["load"], m["executions"], err)
+	}
+	scrape := b.scraped(t)
+	if runs := scrape["cloche_demo_executions_total"]; runs == nil {
+		t.Error("the scrape lacks what is known")
+	}
+	for _, name := range []string{"cloche_executions_in_flight", "cloche_executions_refused_total", "cloche_requests_invalid_total"} {
+		if scrape[name] != nil {
+			t.Errorf("the scrape has %v", scrape[name])
+		}
+	}
+}
+
 // Whatever callers and snippets choose, they make no series of their own.
 func TestSeriesAreConstant(t *testing.T) {
 	b := serve(t, nil)

@@ -24,11 +24,11 @@ type fileItem struct {
 	Encoding *string `json:"encoding,omitempty" nullable:"true" default:"utf-8" doc:"How content is written; base64 is the standard alphabet with padding and without line breaks."`
 }
 
-// reasonSchema and failureSchema stand in for types of the package snippet that
-// huma cannot describe by itself: a closed set, and an object or null.
+// reasonSchema and orNull stand in for types that huma cannot describe by itself:
+// a closed set, and an object T that a field may have or null.
 type (
 	reasonSchema  struct{}
-	failureSchema struct{}
+	orNull[T any] struct{}
 )
 
 // Schema lists the reasons.
@@ -40,9 +40,9 @@ func (reasonSchema) Schema(huma.Registry) *huma.Schema {
 	return s
 }
 
-// Schema is that of snippet.Failure in place: a reference could not be null.
-func (failureSchema) Schema(r huma.Registry) *huma.Schema {
-	return huma.SchemaFromType(r, reflect.TypeFor[snippet.Failure]())
+// Schema is that of T in place: a reference could not be null.
+func (orNull[T]) Schema(r huma.Registry) *huma.Schema {
+	return huma.SchemaFromType(r, reflect.TypeFor[T]())
 }
 
 // refine adds what tags cannot say. Lengths are in characters here and in bytes

@@ -39,13 +39,17 @@ func (c collector) Describe(out chan<- *prometheus.Desc) {
 	}
 }
 
-// Collect sends every series, also those that are zero.
+// Collect sends every series, also those that are zero. What is not known has
+// none: a zero would say that nobody waits.
 func (c collector) Collect(out chan<- prometheus.Metric) {
 	for _, r := range snippet.Reasons() {
 		out <- counter(executions, float64(c.snapshot.Reasons[r]), string(r.Outcome()), string(r))
 	}
 	out <- counter(demo, float64(c.snapshot.Demo))
 	out <- c.histogram()
+	if c.load.Unknown {
+		return
+	}
 	out <- gauge(inFlight, c.load.InFlight)
 	out <- gauge(waiting, c.load.Waiting)
 	out <- counter(refused, float64(c.load.Refused))

@@ -1,5 +1,5 @@
-// Package prom writes a Snapshot and a Load as Prometheus text. The number of
-// series is the same whatever was run: labels come from the closed sets of
+// Package prom writes a Snapshot and a Load, where it is known, as Prometheus
+// text. The number of series is the same whatever was run: labels come from the closed sets of
 // outcomes and reasons, never from a tenant, a caller or a snippet.
 package prom
 

@@ -126,6 +126,25 @@ func TestValues(t *testing.T) {
 	}
 }
 
+// A series of zeros would say that nobody waits.
+func TestUnknownLoadHasNoSeries(t *testing.T) {
+	s := snapshot(t, filled(t, 20))
+	_, known := scrape(t, s, metrics.Load{})
+	_, families := scrape(t, s, metrics.Load{Unknown: true})
+	for _, name := range []string{
+		"cloche_executions_in_flight", "cloche_executions_waiting", "cloche_executions_refused_total",
+		"cloche_requests_invalid_total", "cloche_queue_wait_seconds_total",
+	} {
+		if known[name] == nil || families[name] != nil {
+			t.Errorf("%s: where the load is known %v, where it is not %v", name, known[name], families[name])
+		}
+		delete(known, name)
+	}
+	if len(families) != len(known) {
+		t.Errorf("%d other families, want %d", len(families), len(known))
+	}
+}
+
 func TestHistogramIsInSeconds(t *testing.T) {
 	s := snapshot(t, filled(t, 130))
 	_, families := scrape(t, s, metrics.Load{})
