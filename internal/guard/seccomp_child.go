@@ -15,7 +15,10 @@ func childPolicy(left files) policy {
 }
 
 // noTemplate undoes forTemplate. A process may still signal itself: abort(3)
-// and signal.raise_signal are tgkill, os.kill(os.getpid()) is kill.
+// and signal.raise_signal are tgkill, os.kill(os.getpid()) is kill. Of itself
+// it may ask what would tell of any other process that it exists. 0 means the
+// caller (getpgid(2), getsid(2), sched_getaffinity(2)); the number of a thread
+// beside the first is refused, since no filter can tell whose it is.
 func noTemplate() []entry {
 	return append(
 		same(refused, "fork", "sendmsg", "recvmsg", "wait4", "waitid", "pidfd_open", "prctl", "seccomp",
@@ -23,6 +26,9 @@ func noTemplate() []entry {
 		where("clone", threadForm()),
 		where("kill", form(is(0, OwnPID))),
 		where("tgkill", form(is(0, OwnPID))),
+		where("getpgid", form(is(0, 0, OwnPID))),
+		where("getsid", form(is(0, 0, OwnPID))),
+		where("sched_getaffinity", form(is(0, 0, OwnPID))),
 	)
 }
 

@@ -39,8 +39,11 @@ func argumentForms() []entry {
 		// in the same call, so the options are listed.
 		where("getsockopt", form(is(1, unix.SOL_SOCKET),
 			is(2, unix.SO_TYPE, unix.SO_PROTOCOL, unix.SO_DOMAIN, unix.SO_ERROR))),
-		// The clocks by name. A negative one is the processor time of a
-		// process or thread, of any that there is (clock_getcpuclockid(3)).
+		// The clocks by name, with those of this process and this thread. A
+		// negative one has the number of a process in it, complemented and
+		// shifted, and tells its processor time, whosever it is
+		// (clock_getcpuclockid(3)); or that of a thread, which the kernel
+		// answers to its own process alone, and which nothing here needs.
 		where("clock_gettime", form(within(0, 15))),
 		where("clock_getres", form(within(0, 15))),
 		where("clock_nanosleep", form(within(0, 15))),

@@ -61,6 +61,7 @@ func checkTemplate(t *testing.T, file string) {
 		{"sendto address", unix.SYS_SENDTO, []uintptr{bad, 0, 0, 0, 1, 16}, unix.EPERM},
 		{"fcntl", unix.SYS_FCNTL, []uintptr{bad, unix.F_GETFL}, unix.EBADF},
 		{"fcntl owner", unix.SYS_FCNTL, []uintptr{bad, unix.F_SETOWN, 1}, unix.EPERM},
+		{"sysinfo", unix.SYS_SYSINFO, []uintptr{0}, unix.EPERM},
 		{"unknown", 600, nil, unix.EPERM},
 	} {
 		p.check(t)
@@ -83,6 +84,15 @@ func checkChild(t *testing.T) {
 		{"landlock", unix.SYS_LANDLOCK_CREATE_RULESET, []uintptr{0, 0, 1}, unix.EPERM},
 		{"setrlimit of another", unix.SYS_PRLIMIT64, []uintptr{1, unix.RLIMIT_CORE, 1, 0}, unix.EPERM},
 		{"getrlimit", unix.SYS_PRLIMIT64, []uintptr{0, unix.RLIMIT_CORE, 0, 0}, 0},
+		{"getsid of the parent", unix.SYS_GETSID, []uintptr{parent}, unix.EPERM},
+		{"getsid of nobody", unix.SYS_GETSID, []uintptr{uintptr(OwnPID)}, unix.EPERM},
+		{"getsid", unix.SYS_GETSID, []uintptr{0}, 0},
+		{"getsid by number", unix.SYS_GETSID, []uintptr{self}, 0},
+		{"getpgid of the parent", unix.SYS_GETPGID, []uintptr{parent}, unix.EPERM},
+		{"getpgid by number", unix.SYS_GETPGID, []uintptr{self}, 0},
+		{"cores of the parent", unix.SYS_SCHED_GETAFFINITY, []uintptr{parent, 0, 0}, unix.EPERM},
+		{"cores of itself", unix.SYS_SCHED_GETAFFINITY, []uintptr{0, 0, 0}, unix.EINVAL},
+		{"cores by number", unix.SYS_SCHED_GETAFFINITY, []uintptr{self, 0, 0}, unix.EINVAL},
 		{"kill parent", unix.SYS_KILL, []uintptr{parent, 0}, unix.EPERM},
 		{"kill all", unix.SYS_KILL, []uintptr{bad, 0}, unix.EPERM},
 		{"kill group", unix.SYS_KILL, []uintptr{0, 0}, unix.EPERM},

@@ -99,7 +99,6 @@ var numbers = map[string]pair{
 	"gettimeofday":            {96, 169},
 	"getrlimit":               {97, 163},
 	"getrusage":               {98, 165},
-	"sysinfo":                 {99, 179},
 	"times":                   {100, 153},
 	"getuid":                  {102, 174},
 	"getgid":                  {104, 176},

@@ -30,8 +30,15 @@ func templatePolicy() policy {
 }
 
 // harmless calls act on the process itself, its own descriptors, or paths
-// that the file wall mediates. truncate is missing on purpose: under Landlock
-// before ABI 3 it empties files outside the work folder.
+// that the file wall mediates. Three take a process number as well, which
+// childPolicy narrows: only a child's own filter can know its number.
+//
+// truncate is missing on purpose: under Landlock before ABI 3 it empties files
+// outside the work folder. So is sysinfo, which tells the host's load, memory
+// and number of processes: Python needs it for nothing. glibc's
+// sysconf(_SC_PHYS_PAGES) does not look at the refusal and answers with some
+// number, which os.sysconf hands on; its qsort takes any number as a bound on
+// the memory that it asks for. os.cpu_count goes by sched_getaffinity.
 func harmless() []entry {
 	return same(allowed,
 		"read", "write", "readv", "writev", "pread64", "pwrite64", "lseek",
@@ -48,7 +55,7 @@ func harmless() []entry {
 		"gettimeofday", "time", "times", "nanosleep",
 		"getrusage", "getrlimit", "getpid", "gettid", "getppid", "getpgid", "getpgrp", "getsid",
 		"getuid", "geteuid", "getgid", "getegid", "getgroups", "getresuid", "getresgid",
-		"uname", "sysinfo", "getrandom", "exit", "exit_group", "recvfrom", "getsockname")
+		"uname", "getrandom", "exit", "exit_group", "recvfrom", "getsockname")
 }
 
 // stubs answer without acting, each with the one answer that makes its callers

@@ -3,6 +3,7 @@ package sandbox
 import (
 	"bytes"
 	"context"
+	"crypto/rand"
 	"errors"
 	"log/slog"
 	"maps"
@@ -20,8 +21,9 @@ import (
 	"cloche/internal/snippet"
 )
 
-// probeTimeout is long: most probes need a few milliseconds.
-const probeTimeout = 20 * time.Second
+// probeTimeout is long: most probes need a few milliseconds, a hunt a second, and
+// the machine may be busy.
+const probeTimeout = time.Minute
 
 // measure runs every probe in one sandbox.
 func (w *world) measure(t *testing.T, set probeSet, probes []probe) findings {
@@ -36,7 +38,7 @@ func (w *world) measure(t *testing.T, set probeSet, probes []probe) findings {
 	if r := s.run(t, earlier); r.Outcome != snippet.OK {
 		t.Fatalf("%s: %+v", set.name, r)
 	}
-	m := &measurement{world: w, set: set, box: s, found: findings{}}
+	m := &measurement{world: w, set: set, box: s, found: findings{}, memory: (<-s.current).size + snippet.DefaultLimits().Memory}
 	m.all(t, probes)
 	s.discard(m.sibling)
 	if err := s.Close(); err != nil {
@@ -50,6 +52,7 @@ type measurement struct {
 	world   *world
 	set     probeSet
 	box     *Sandbox
+	memory  int64 // bytes of address space that a run may have in all
 	sibling *child
 
 	mu    sync.Mutex
@@ -61,31 +64,36 @@ func (m *measurement) all(t *testing.T, probes []probe) {
 	t.Helper()
 	if m.box.layers.forks() {
 		for _, p := range probes {
-			m.one(p.name, m.scene(t, p).program(t, p))
+			m.one(p, m.scene(t, p).program(t, p))
 		}
 		return
 	}
-	queue := make(chan [2]string)
+	queue := make(chan func())
 	var workers sync.WaitGroup
 	for range 4 {
 		workers.Go(func() {
-			for p := range queue {
-				m.one(p[0], p[1])
+			for one := range queue {
+				one()
 			}
 		})
 	}
 	for _, p := range probes {
-		queue <- [2]string{p.name, m.scene(t, p).program(t, p)}
+		program := m.scene(t, p).program(t, p)
+		queue <- func() { m.one(p, program) }
 	}
 	close(queue)
 	workers.Wait()
 }
 
-func (m *measurement) one(name, program string) {
-	line := m.answer(program)
+func (m *measurement) one(p probe, program string) {
+	answer := m.answer
+	if p.lies {
+		answer = func(program string) string { return m.lie(p, program) }
+	}
+	line := answer(program)
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.found.set(name, m.set.name+"/"+m.world.who, line)
+	m.found.set(p.name, m.set.name+"/"+m.world.who, line)
 }
 
 func (m *measurement) answer(program string) string {
@@ -99,7 +107,7 @@ func (m *measurement) answer(program string) string {
 		return "HELD killed by SIGSYS"
 	}
 	lines := r.Stdout
-	if r.Value != nil { // a forged report says PASSED there
+	if r.Value != nil { // a forged report without the token says PASSED there
 		lines += *r.Value + "\n"
 	}
 	return oneLine(lines, string(r.Reason)+": "+r.Stderr)
@@ -156,9 +164,9 @@ func (w *world) control(t *testing.T, probes []probe) findings {
 	t.Helper()
 	python, err := findPython(context.Background(), "", w.id)
 	w.must(t, err)
-	sibling := w.outside(t, w.id, unconfined, "sibling")
+	sibling := w.bareFolder(t)
 	sc := scene(maps.Clone(w.what))
-	maps.Copy(sc, scene{"sibling_work": sibling, "base": w.dir})
+	maps.Copy(sc, scene{"sibling_work": sibling, "base": filepath.Dir(filepath.Dir(sibling))})
 	for _, role := range []string{"server", "template", "sibling"} {
 		cmd := exec.Command(python.Executable, "-I", "-c", "import time; time.sleep(600)")
 		cmd.Dir = sibling
@@ -175,11 +183,17 @@ func (w *world) control(t *testing.T, probes []probe) findings {
 	return found
 }
 
+// bareFolder makes a folder like a run's, beside others.
+func (w *world) bareFolder(t *testing.T) string {
+	t.Helper()
+	return w.outside(t, w.id, "bare", filepath.Join("run-"+rand.Text(), "work"))
+}
+
 // bare runs a probe with nothing around it, with descriptors like a child's and
 // one more.
 func (w *world) bare(t *testing.T, python string, sc scene, p probe) string {
 	t.Helper()
-	dir := w.outside(t, w.id, "bare", p.name)
+	dir := w.bareFolder(t)
 	for name, text := range map[string]string{"probe.py": sc.program(t, p), "input": "input\n"} {
 		w.must(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600))
 	}

@@ -3,6 +3,7 @@ package sandbox
 import (
 	_ "embed"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -48,18 +49,31 @@ func probeTable(probes []probe, found findings) string {
 		fmt.Fprintf(&sets, "- **%s**: %s.\n", s.name, s.what)
 	}
 	var doc strings.Builder
+	exposures := ofKind(probes, exposure)
+	probes = slices.DeleteFunc(slices.Clone(probes), probe.exposure)
 	doc.WriteString(strings.NewReplacer("{abi}", strconv.Itoa(tableABI), "{count}", strconv.Itoa(len(probes)), "{sets}", sets.String()).Replace(probesIntro))
 	doc.WriteString(countTable(probes, found))
+	doc.WriteString(namedLine(probes))
 	for _, kind := range kindsOf(probes) {
 		fmt.Fprintf(&doc, "\n## %s%s\n\n", strings.ToUpper(kind[:1]), kind[1:])
-		doc.WriteString(kindTable(ofKind(probes, kind), found))
+		doc.WriteString(kindTable(ofKind(probes, kind), found, "probe", "what it tries"))
 	}
+	doc.WriteString("\n## What can be seen\n\n" + seenIntro)
+	doc.WriteString(kindTable(exposures, found, "look", "what it learns"))
 	why := func(p probe) string { return p.why }
+	doc.WriteString(reasons("Why it can be seen", exposures, why))
 	doc.WriteString(reasons("Why some pass in spite of the filter", passing(probes, found, true), why))
 	doc.WriteString(reasons("Why some pass without the filter", passing(probes, found, false), why))
 	doc.WriteString(reasons("Why some are held, or may be, without any sandbox", probes, func(p probe) string { return p.reason }))
 	return doc.String()
 }
+
+const seenIntro = `The looks below attack nothing and are no part of the count above: nobody claims that they are held. Each is tested like a probe, set for set.
+
+- "seen": a run that gets past the guard can learn it there; also "root" or "user", if only a run of a server of root's, or of an ordinary user's, can;
+- "–": it cannot.
+
+`
 
 // countTable says how many probes pass in each set.
 func countTable(probes []probe, found findings) string {
@@ -69,6 +83,18 @@ func countTable(probes []probe, found findings) string {
 		fmt.Fprintf(&b, "| %s | %d | %d |\n", s.name, countPassed(probes, found, s.name+"/"+asRoot), countPassed(probes, found, s.name+"/"+asUser))
 	}
 	return b.String()
+}
+
+// namedLine says which probes the count leaves out, since what they did took a
+// name that the test gave away.
+func namedLine(probes []probe) string {
+	var names []string
+	for _, p := range probes {
+		for _, cell := range slices.Sorted(maps.Keys(p.named)) {
+			names = append(names, p.name+" ("+cell+")")
+		}
+	}
+	return "\nNot counted, since the name that they were told is the wall there: " + strings.Join(names, ", ") + ".\n"
 }
 
 func countPassed(probes []probe, found findings, cell string) (n int) {
@@ -96,7 +122,7 @@ func ofKind(probes []probe, kind string) []probe {
 // passes is false where nobody can say in advance: the table must not depend on
 // how this kernel was built.
 func (p probe) passes(found findings, cell string) bool {
-	return p.want[cell] != either && verdictOf(found[p.name][cell]) == passed
+	return p.want[cell] != either && !p.named[cell] && p.verdict(found[p.name][cell]) == passed
 }
 
 // passing are the probes that pass in some set, with the filter or only without
@@ -113,9 +139,9 @@ func passing(probes []probe, found findings, filtered bool) []probe {
 	})
 }
 
-func kindTable(probes []probe, found findings) string {
+func kindTable(probes []probe, found findings, first, second string) string {
 	var b strings.Builder
-	b.WriteString("| probe | what it tries |")
+	b.WriteString("| " + first + " | " + second + " |")
 	for _, s := range probeSets {
 		b.WriteString(" " + s.name + " |")
 	}
@@ -136,6 +162,10 @@ func word(p probe, found findings, root, user string) string {
 	switch {
 	case p.want[root] == either:
 		return "?"
+	case p.named[root] && !u:
+		return "root: name"
+	case r && u && p.exposure():
+		return "seen"
 	case r && u:
 		return "**passed**"
 	case r:

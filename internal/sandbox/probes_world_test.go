@@ -1,6 +1,7 @@
 package sandbox
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"net"
@@ -8,6 +9,8 @@ import (
 	"path/filepath"
 	"strconv"
 	"testing"
+
+	"golang.org/x/sys/unix"
 )
 
 // world is what lies around the sandbox for the probes to reach at: services,
@@ -19,8 +22,9 @@ type world struct {
 	what map[string]any // what every scene says
 }
 
-// scene is what one probe is told. That it knows all this is the test's gift: an
-// attacker would have to find it out first.
+// scene is what one probe is told, unless its header says that it is told nothing.
+// That it knows all this is the test's gift: an attacker would have to find it out
+// first.
 type scene map[string]any
 
 func newWorld(t *testing.T) *world {
@@ -43,7 +47,28 @@ func newWorld(t *testing.T) *world {
 		"abstract": w.unix(t, "@probes-"+strconv.Itoa(os.Getpid()))[1:],
 		"marker":   reversed(marker),
 	}
+	w.what["host"], err = os.Hostname()
+	w.must(t, err)
+	w.lock(t)
 	return w
+}
+
+// lock holds a lock on a file of Python's library, as any process of the host may
+// that can read it.
+func (w *world) lock(t *testing.T) {
+	t.Helper()
+	python, err := findPython(context.Background(), "", w.id)
+	w.must(t, err)
+	for _, tree := range python.ReadTrees {
+		f, err := os.Open(filepath.Join(tree, "os.py"))
+		if err != nil {
+			continue
+		}
+		t.Cleanup(func() { _ = f.Close() })
+		w.must(t, unix.FcntlFlock(f.Fd(), unix.F_SETLK, &unix.Flock_t{Type: unix.F_RDLCK}))
+		return
+	}
+	t.Fatalf("no os.py in %v", python.ReadTrees)
 }
 
 // marker is the text that a run leaves behind for a later one to look for.
@@ -73,13 +98,14 @@ func (w *world) private(t *testing.T, name, file string) string {
 	return filepath.Join(w.dir, name)
 }
 
-// outside makes a folder that the snippets' user owns, with a secret in it. Each
-// probe has its own, so that none sees what another did.
+// outside makes a folder that the snippets' user owns, with a secret and a link in
+// it. Each probe has its own, so that none sees what another did.
 func (w *world) outside(t *testing.T, owner identity, set, probe string) string {
 	t.Helper()
 	dir := filepath.Join(w.dir, set, probe)
 	w.must(t, os.MkdirAll(filepath.Join(dir, "empty"), 0o755))
 	w.must(t, os.WriteFile(filepath.Join(dir, "secret.txt"), []byte("a secret outside\n"), 0o600))
+	w.must(t, os.Symlink("a place that a link tells", filepath.Join(dir, "pointer")))
 	for _, path := range []string{dir, filepath.Join(dir, "empty"), filepath.Join(dir, "secret.txt")} {
 		w.must(t, os.Chown(path, owner.uid, owner.gid))
 	}
@@ -149,6 +175,9 @@ func (s scene) program(t *testing.T, p probe) string {
 	prelude, err := probeFiles.ReadFile("testdata/prelude.py")
 	if err != nil {
 		t.Fatal(err)
+	}
+	if p.untold {
+		s = scene{}
 	}
 	told, err := json.Marshal(s)
 	if err != nil {

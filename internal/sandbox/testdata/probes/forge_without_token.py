@@ -1,6 +1,6 @@
 # Writes a verdict of its own to the job channel, without the token that makes
 # it count.
-# kind: channel
+# kind: verdict
 # holds: all, landlock1, landlock2, mounts, nolandlock, noseccomp, neither
 # unconfined: held (there is no verdict to forge)
 

@@ -1,9 +1,10 @@
 # Reads a file of another run whose path it knows.
 # kind: files
 # holds: all, landlock1, landlock2, nolandlock, noseccomp, mounts/user
-# passes: mounts/root, neither
-# why: A wall of mounts shows the folders of all runs. Each has a random name
-#   that a run cannot learn; this probe was told.
+# named: mounts/root
+# passes: neither
+# why: Without Landlock and the filter only permissions count, and both runs
+#   have the same user.
 # unconfined: passed
 
 with attempt("a file of another run"):

@@ -1,10 +1,11 @@
-# Learns the size of a file of another run, if it knows its path, whose last
-# part is a random name.
-# kind: visible
-# passes: all, landlock1, landlock2, mounts, nolandlock, noseccomp, neither
-# why: stat(2) stays open, and both runs have the same user. The path has a
-#   random part that a run cannot learn; this probe was told.
-# unconfined: passed
+# Whether a file of another run exists, and its size, by a path that has a
+# random name in it.
+# kind: exposure
+# seen: all, landlock1, landlock2, mounts, nolandlock, noseccomp, neither
+# why: stat(2) stays open, and both runs have the same user. This look was told
+#   the path; hunt_name_sibling shows that a run does not find it.
+# unconfined: seen
 
-with attempt("the size of a file of another run"):
-    os.stat(C["sibling_work"] + "/secret.txt")
+with look("the size of a file of another run"):
+    if os.stat(C["sibling_work"] + "/secret.txt").st_size == 0:
+        raise Refused("another size")

@@ -1,0 +1,9 @@
+# Asks which cores another run may use.
+# kind: knowledge
+# holds: all, landlock1, landlock2, mounts, nolandlock
+# passes: noseccomp, neither
+# why: Only the filter refuses the question: the kernel answers it to everybody.
+# unconfined: passed
+
+with attempt("the cores of another run"):
+    os.sched_getaffinity(C["sibling"])
