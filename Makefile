@@ -9,7 +9,7 @@ FUZZTIME ?= 30s
 export CGO_ENABLED = 0
 
 .DEFAULT_GOAL := help
-.PHONY: help run build test lint test-aws verify-deployed bench probes test-web soak fuzz clean
+.PHONY: help run build test lint test-aws verify-deployed bench probes test-packages test-web soak fuzz clean
 
 help: ## Show this list.
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-15s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -50,6 +50,9 @@ bench: build ## Measure this machine against the bare interpreter; ARGS="--runs 
 
 probes: ## Run the hostile probes against every set of isolation layers, as root and as a user.
 	@CLOCHE_PROBES=all $(GO) test -run '^TestProbes$$' -count=1 -timeout 15m ./internal/sandbox
+
+test-packages: ## Run the tests of real packages with numpy and matplotlib, which are fetched, and measure numpy.
+	@GO=$(GO) .ci/packages
 
 test-web: ## Hold the dashboard in a real Chromium against a real server; pictures go to bin/web.
 	@GO=$(GO) .ci/web/test

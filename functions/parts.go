@@ -65,10 +65,13 @@ func (p Parts) Runner(ctx context.Context) (gateway.Box, error) {
 		return gateway.OpenRemote(ctx, gateway.RemoteOptions{Function: s.Runner, Isolated: s.Isolated, Log: p.Log})
 	}
 	box, err := sandbox.New(sandbox.Config{
-		Python: s.Python, Workers: 2, WorkBase: s.WorkBase, Require: s.Require, Sole: true, Log: p.Log,
+		Python: s.Python, Workers: 2, WorkBase: s.WorkBase, Require: s.Require, Preload: s.Preload, Sole: true, Log: p.Log,
 	})
 	if err != nil {
 		return nil, err
+	}
+	if _, err := box.Packages(ctx); err != nil { // asked now, so that Runtime knows them
+		p.Log.Warn("packages not listed", slog.Any("cause", err))
 	}
 	return gateway.Fitted{Box: box}, nil
 }

@@ -28,6 +28,7 @@ func TestDocsNameEveryFieldAndReason(t *testing.T) {
 	names = append(names, fieldsOf(reflect.TypeFor[api.Metrics]())...)
 	names = append(names, fieldsOf(reflect.TypeFor[metrics.Page]())...)
 	names = append(names, fieldsOf(reflect.TypeFor[service.DemoReport]())...)
+	names = append(names, fieldsOf(reflect.TypeFor[api.Packages]())...)
 	for _, name := range names {
 		if !regexp.MustCompile("`([a-z]+(\\[\\])?\\.)?" + name + "`").MatchString(text) {
 			t.Errorf("docs/api.md does not explain the field %s", name)

@@ -25,8 +25,8 @@ func newDoctor() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "doctor",
 		Short: "Show how well this machine can isolate snippets",
-		Long: "Show which Python would run snippets and which isolation layers this machine has,\n" +
-			"and run one snippet. The status is 1 if a layer that --require names is missing or\n" +
+		Long: "Show which Python would run snippets, with which packages, and which isolation\n" +
+			"layers this machine has, and run one snippet. The status is 1 if a layer that --require names is missing or\n" +
 			"the snippet does not come back right.",
 		Args: noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -57,7 +57,7 @@ func examine(ctx context.Context, cfg config.Config, out, errOut io.Writer) erro
 		return err
 	}
 	seen := box.Runtime()
-	err = errors.Join(describe(out, seen), try(ctx, box, out), box.Close())
+	err = errors.Join(describe(out, seen), list(ctx, box, out), try(ctx, box, out), box.Close())
 	return errors.Join(err, missing(asked.Require, seen))
 }
 
@@ -72,6 +72,29 @@ func describe(out io.Writer, r snippet.Runtime) error {
 		fmt.Fprintf(w, "%s\t%s\t%s\n\t\t%s\n", l.Name, state, l.Detail, l.Means)
 	}
 	return w.Flush()
+}
+
+// list says what snippets can import besides the standard library.
+func list(ctx context.Context, box *sandbox.Sandbox, out io.Writer) error {
+	found, err := box.Packages(ctx)
+	if err != nil {
+		return err
+	}
+	preloaded := "none of them preloaded"
+	if names := preloadedOf(found); names != nil {
+		preloaded = "preloaded: " + strings.Join(names, ", ")
+	}
+	_, err = fmt.Fprintf(out, "\nSnippets find %d modules besides the standard library; %s.\n", len(found.List)+found.Omitted, preloaded)
+	return err
+}
+
+func preloadedOf(p snippet.Packages) (names []string) {
+	for _, m := range p.List {
+		if m.Preloaded {
+			names = append(names, strings.TrimSpace(m.Module+" "+m.Version))
+		}
+	}
+	return names
 }
 
 // try runs one snippet that must come back right.

@@ -102,7 +102,7 @@ func newHandler(cfg config.Config, box *sandbox.Sandbox, store *sqlite.Store, lo
 		Concurrency: cfg.Concurrency, Queue: queue(cfg), Wait: cfg.Wait, Log: log,
 	})
 	return api.New(api.Config{
-		Service: svc, Reader: store, Policy: policy, Runtime: box.Runtime, Version: buildVersion(),
+		Service: svc, Reader: store, Policy: policy, Packages: box.Packages, Runtime: box.Runtime, Version: buildVersion(),
 		Page: web.Files(), AllowedHosts: allowedHosts(cfg), Log: log,
 	})
 }
@@ -110,7 +110,7 @@ func newHandler(cfg config.Config, box *sandbox.Sandbox, store *sqlite.Store, lo
 func sandboxConfig(cfg config.Config, workers int, log *slog.Logger) sandbox.Config {
 	return sandbox.Config{
 		Python: cfg.Python, Workers: workers, WorkBase: cfg.WorkBase,
-		Require: cfg.Require, Sole: cfg.SoleUser, Log: log,
+		Require: cfg.Require, Preload: cfg.Preload, Sole: cfg.SoleUser, Log: log,
 	}
 }
 

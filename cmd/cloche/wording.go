@@ -16,6 +16,8 @@ import (
 var hintWords = strings.NewReplacer(
 	"raise timeout_ms (at most 20000)", "raise --timeout (at most 20s)",
 	"Send the text in the request's stdin.", "Give the text with --stdin.",
+	"a package that GET /packages lists", "an installed package",
+	"the packages that GET /packages lists", "the packages that are installed",
 	"send the module as a file", "give the module with --file",
 	"Send it in the request's files and", "Give it with --file and",
 	"the work folder and the request's files;", "the work folder, and put files there with --file;",

@@ -3,6 +3,7 @@
 package main
 
 import (
+	"context"
 	"log/slog"
 	"os"
 
@@ -30,10 +31,13 @@ func host(log *slog.Logger, diary *gateway.Diary) *gateway.Host {
 		return &gateway.Host{Fault: err, Diary: diary}
 	}
 	box, err := sandbox.New(sandbox.Config{
-		Python: settings.Python, Workers: 2, WorkBase: settings.WorkBase, Sole: true, Log: log,
+		Python: settings.Python, Workers: 2, WorkBase: settings.WorkBase, Preload: settings.Preload, Sole: true, Log: log,
 	})
 	if err != nil {
 		return &gateway.Host{Fault: err, Diary: diary}
+	}
+	if _, err := box.Packages(context.Background()); err != nil { // asked now, so that Runtime knows them
+		log.Warn("packages not listed", slog.Any("cause", err))
 	}
 	return &gateway.Host{Box: box, Diary: diary}
 }

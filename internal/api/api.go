@@ -8,6 +8,7 @@
 package api
 
 import (
+	"context"
 	"errors"
 	"io/fs"
 	"log/slog"
@@ -29,16 +30,17 @@ const DefaultBodyTimeout = 30 * time.Second
 
 // Config says what the handler works with.
 type Config struct {
-	Service      *service.Service       // required
-	Reader       Reader                 // required; what GET /metrics and GET /events read
-	Runtime      func() snippet.Runtime // required; must answer at once
-	Policy       snippet.Policy         // shown by GET /policy
-	Version      string                 // of Cloche
-	Page         fs.FS                  // the dashboard, index.html and what it loads; nil: there is none
-	AllowedHosts []string               // names beside the loopback ones, without port; "*" allows any
-	BodyTimeout  time.Duration          // zero: DefaultBodyTimeout
-	LoadUnknown  bool                   // other processes run snippets too: this one's load is not the service's, and GET /metrics says null
-	Log          *slog.Logger           // nil: nothing is logged
+	Service      *service.Service                                // required
+	Reader       Reader                                          // required; what GET /metrics and GET /events read
+	Runtime      func() snippet.Runtime                          // required; must answer at once
+	Policy       snippet.Policy                                  // shown by GET /policy
+	Packages     func(context.Context) (snippet.Packages, error) // what GET /packages shows; nil: what Runtime knows
+	Version      string                                          // of Cloche
+	Page         fs.FS                                           // the dashboard, index.html and what it loads; nil: there is none
+	AllowedHosts []string                                        // names beside the loopback ones, without port; "*" allows any
+	BodyTimeout  time.Duration                                   // zero: DefaultBodyTimeout
+	LoadUnknown  bool                                            // other processes run snippets too: this one's load is not the service's, and GET /metrics says null
+	Log          *slog.Logger                                    // nil: nothing is logged
 }
 
 type server struct {

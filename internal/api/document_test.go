@@ -66,7 +66,7 @@ func TestDocumentListsTheRoutes(t *testing.T) {
 		}
 	}
 	slices.Sort(listed)
-	want := []string{"GET /events", "GET /health", "GET /metrics", "GET /openapi.json", "GET /policy", "POST /demo", "POST /execute"}
+	want := []string{"GET /events", "GET /health", "GET /metrics", "GET /openapi.json", "GET /packages", "GET /policy", "POST /demo", "POST /execute"}
 	if d := cmp.Diff(want, listed); d != "" {
 		t.Errorf("routes (-want +got):\n%s", d)
 	}
@@ -159,7 +159,7 @@ func TestAnswersHaveTheirShape(t *testing.T) {
 	schemas := readDocument(t, b).Components.Schemas
 	for name, r := range map[string]reply{
 		"Result": b.post(t, `{"code":"1"}`), "Problem": b.post(t, `{}`),
-		"Health": b.do(t, "GET", "/health", ""), "Policy": b.do(t, "GET", "/policy", ""),
+		"Health": b.do(t, "GET", "/health", ""), "Policy": b.do(t, "GET", "/policy", ""), "Packages": b.do(t, "GET", "/packages", ""),
 		"Metrics": b.do(t, "GET", "/metrics", ""), "Page": b.do(t, "GET", "/events", ""), "DemoReport": b.do(t, "POST", "/demo", ""),
 	} {
 		var got map[string]any

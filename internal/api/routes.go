@@ -23,6 +23,8 @@ Accept chooses the form: JSON unless text/plain or application/openmetrics-text 
 
 const eventsDoc = `The records of single runs, newest first, a page at a time. Old records are forgotten; the sums of GET /metrics are not. A parameter that is unknown, repeated or not as it must be is refused with 422, which names it.`
 
+const packagesDoc = `Lists the modules of the top level that snippets find besides Python's standard library. Nothing else can be installed. Listed is not the same as useful: what needs a network, other processes or files elsewhere fails when it tries.`
+
 const demoDoc = `Runs a fixed set of snippets, one after the other in one slot, and says what came of each: safe code, every kind of refusal, a deadline, errors. Each is a run like any other: recorded, and counted as a demo run too. A body is ignored.
 
 With 429 nothing ran. With 503 the cases up to the fault ran and are counted.`
@@ -74,6 +76,11 @@ func (s *server) routes(d *document) ([]route, error) {
 			Summary:   "Show which modules snippets may not import, and why",
 			Responses: d.responses("The import policy.", schemaOf[snippet.Policy](d)),
 		}, policy},
+		{huma.Operation{
+			OperationID: "packages", Method: http.MethodGet, Path: "/packages",
+			Summary: "List what snippets can import besides the standard library", Description: packagesDoc,
+			Responses: d.responses("The packages.", schemaOf[Packages](d), http.StatusServiceUnavailable),
+		}, http.HandlerFunc(s.packages)},
 	}
 	return d.finish(append(routes, page...))
 }

@@ -29,6 +29,8 @@ type Config struct {
 	Python   string // interpreter that runs snippets; "" means the sandbox finds one
 	WorkBase string // absolute folder for the work folders; "" means the sandbox chooses
 
+	Preload []string // modules to load once for all runs besides the standard library; "auto" alone means that the sandbox chooses, nil means none
+
 	Require  []string // isolation layers without which nothing starts; nil means none
 	SoleUser bool     // every process of the snippets' user here is Cloche's own
 

@@ -38,7 +38,7 @@ func TestDefaults(t *testing.T) {
 	got.Concurrency, got.Pool = 0, 0
 	want := Config{
 		Addr: "127.0.0.1:8080", Data: ".cloche", Queue: 512, Wait: 10 * time.Second,
-		Require: []string{"files", "seccomp"}, Memory: 256 << 20, StdoutChars: 4000, StderrChars: 2000, LogFormat: "json",
+		Require: []string{"files", "seccomp"}, Preload: []string{"auto"}, Memory: 256 << 20, StdoutChars: 4000, StderrChars: 2000, LogFormat: "json",
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("defaults (-want +got):\n%s", diff)
@@ -92,6 +92,9 @@ func TestValues(t *testing.T) {
 		{"--wait=100ms", 100 * time.Millisecond, func(c Config) any { return c.Wait }},
 		{"--require=Landlock, seccomp,", []string{"landlock", "seccomp"}, func(c Config) any { return c.Require }},
 		{"--require=none", []string(nil), func(c Config) any { return c.Require }},
+		{"--preload=numpy, PIL.Image,,numpy", []string{"numpy", "PIL.Image"}, func(c Config) any { return c.Preload }},
+		{"--preload=none", []string(nil), func(c Config) any { return c.Preload }},
+		{"--preload=", []string(nil), func(c Config) any { return c.Preload }},
 		{"--sole-user", true, func(c Config) any { return c.SoleUser }},
 		{"--work=/var/tmp", "/var/tmp", func(c Config) any { return c.WorkBase }},
 	} {
@@ -152,6 +155,13 @@ func TestFaults(t *testing.T) {
 		{"--wait=6m", "from 100ms to 5m0s"},
 		{"--require=", "write none"},
 		{"--require=none,seccomp", "one of them"},
+		{"--preload=numpy;x", "not the name of a Python module"},
+		{"--preload=a..b", "not the name of a Python module"},
+		{"--preload=.a", "not the name of a Python module"},
+		{"--preload=1a", "not the name of a Python module"},
+		{"--preload=" + strings.Repeat("a", 101), "not the name of a Python module"},
+		{"--preload=auto,numpy", "write that alone"},
+		{"--preload=" + strings.Join(strings.Split("abcdefghijklmnopqrstuvwxyzABCDEFG", ""), ","), "at most 32"},
 		{"--sole-user=2", "true nor false"},
 		{"--memory=256", "out of bounds"},
 		{"--memory=lots", "256MiB"},

@@ -101,10 +101,48 @@ func names(field func(*Config) *[]string, known []string) parser {
 	}
 }
 
-// items are the parts of a list with commas, in lower case, without empty ones.
-func items(text string) iter.Seq[string] {
+// moduleName is the name of a Python module, with dots between its parts.
+// Packages that others install keep to these letters.
+var moduleName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*(\.[A-Za-z_][A-Za-z0-9_]*)*$`)
+
+// Bounds on a list of modules.
+const (
+	mostModules   = 32
+	longestModule = 100 // characters
+)
+
+// modules takes a list of names of modules, none, or auto.
+func modules(field func(*Config) *[]string) parser {
+	return func(c *Config, text string) error {
+		var list []string
+		for name := range parts(text) {
+			if !moduleName.MatchString(name) || len(name) > longestModule {
+				return fmt.Errorf("%.40q is not the name of a Python module; write names such as numpy, with commas between, or none", name)
+			}
+			if !slices.Contains(list, name) {
+				list = append(list, name)
+			}
+		}
+		switch {
+		case len(list) > mostModules:
+			return fmt.Errorf("names %d modules; write at most %d", len(list), mostModules)
+		case len(list) > 1 && (slices.Contains(list, "none") || slices.Contains(list, "auto")):
+			return errors.New("names none or auto and something else; write that alone, or names")
+		case slices.Equal(list, []string{"none"}):
+			list = nil
+		}
+		*field(c) = list
+		return nil
+	}
+}
+
+// items are the parts of a list in lower case.
+func items(text string) iter.Seq[string] { return parts(strings.ToLower(text)) }
+
+// parts are the parts of a list with commas, without empty ones.
+func parts(text string) iter.Seq[string] {
 	return func(yield func(string) bool) {
-		for part := range strings.SplitSeq(strings.ToLower(text), ",") {
+		for part := range strings.SplitSeq(text, ",") {
 			if part = strings.TrimSpace(part); part != "" && !yield(part) {
 				return
 			}

@@ -90,6 +90,11 @@ func sandboxSettings(layers []string) []setting {
 			"Python that runs snippets; found if not named",
 		},
 		{
+			"preload", "CLOCHE_PRELOAD", "auto", kindText,
+			modules(func(c *Config) *[]string { return &c.Preload }),
+			"packages to load once for all runs, with commas between, or none; auto is numpy where it is installed",
+		},
+		{
 			"work", "CLOCHE_WORK", "", kindText,
 			absolute(func(c *Config) *string { return &c.WorkBase }),
 			"existing folder to make the runs' work folders in, outside the data folder; the temporary one if not named",

@@ -315,7 +315,17 @@ func TestReport(t *testing.T) {
 	if _, at, err := s.LastReport(t.Context()); err != nil || !at.IsZero() {
 		t.Errorf("before the first: time %v, error %v", at, err)
 	}
-	said := snippet.Runtime{Python: "3.13.5", Layers: []snippet.Layer{{Name: "seccomp", Active: true, Detail: "in use", Means: "no processes"}}}
+	said := snippet.Runtime{
+		Python:   "3.13.5",
+		Layers:   []snippet.Layer{{Name: "seccomp", Active: true, Detail: "in use", Means: "no processes"}},
+		Packages: snippet.Packages{Omitted: 2},
+	}
+	for n := range snippet.MaxPackages { // the largest that is believed has to fit into an item
+		said.Packages.List = append(said.Packages.List, snippet.Package{
+			Module: fmt.Sprintf("m%0*d", snippet.MaxPackageText-1, n), Distribution: strings.Repeat("d", snippet.MaxPackageText),
+			Version: strings.Repeat("1", snippet.MaxPackageText), Preloaded: n%2 == 0,
+		})
+	}
 	at := time.UnixMilli(1893499200123).UTC()
 	for range 2 {
 		if err := s.SaveReport(t.Context(), said, at); err != nil {

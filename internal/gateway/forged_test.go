@@ -35,17 +35,24 @@ func TestForgedReplies(t *testing.T) {
 		"many fields": replies(func(r *reply) {
 			r.Result, r.Fields = nil, make(snippet.FieldErrors, maxProblems+1)
 		}),
-		"long diary":     replies(func(r *reply) { r.Diary = runes(maxDiary + 1) }),
-		"long version":   replies(func(r *reply) { r.Runtime.Python = runes(maxVersion + 1) }),
-		"many layers":    replies(func(r *reply) { r.Runtime.Layers = make([]snippet.Layer, maxLayers+1) }),
-		"long layer":     replies(func(r *reply) { r.Runtime.Layers[0].Detail = runes(maxLayer + 1) }),
-		"id of a result": result(func(r *snippet.Result) { r.ID = "other" }),
-		"caller left":    result(func(r *snippet.Result) { r.Outcome, r.Reason = snippet.Error, snippet.Abandoned }),
-		"early deadline": result(func(r *snippet.Result) { r.Outcome, r.Reason = snippet.Timeout, snippet.Deadline }),
-		"long stdout":    result(func(r *snippet.Result) { r.Stdout = runes(4001) }),
-		"long stderr":    result(func(r *snippet.Result) { r.Stderr = runes(2001) }),
-		"long value":     result(func(r *snippet.Result) { r.Value = ptr(runes(snippet.MaxValue + 1)) }),
-		"long hint":      result(func(r *snippet.Result) { r.Hint = runes(maxHint + 1) }),
+		"long diary":   replies(func(r *reply) { r.Diary = runes(maxDiary + 1) }),
+		"long version": replies(func(r *reply) { r.Runtime.Python = runes(maxVersion + 1) }),
+		"many layers":  replies(func(r *reply) { r.Runtime.Layers = make([]snippet.Layer, maxLayers+1) }),
+		"long layer":   replies(func(r *reply) { r.Runtime.Layers[0].Detail = runes(maxLayer + 1) }),
+		"many packages": replies(func(r *reply) {
+			r.Runtime.Packages.List = make([]snippet.Package, snippet.MaxPackages+1)
+		}),
+		"package without a name": replies(func(r *reply) { r.Runtime.Packages.List = []snippet.Package{{Version: "1"}} }),
+		"long package":           replies(func(r *reply) { r.Runtime.Packages.List = []snippet.Package{{Module: runes(101)}} }),
+		"line in a package":      replies(func(r *reply) { r.Runtime.Packages.List = []snippet.Package{{Module: "x", Version: "1 \n"}} }),
+		"packages below zero":    replies(func(r *reply) { r.Runtime.Packages.Omitted = -1 }),
+		"id of a result":         result(func(r *snippet.Result) { r.ID = "other" }),
+		"caller left":            result(func(r *snippet.Result) { r.Outcome, r.Reason = snippet.Error, snippet.Abandoned }),
+		"early deadline":         result(func(r *snippet.Result) { r.Outcome, r.Reason = snippet.Timeout, snippet.Deadline }),
+		"long stdout":            result(func(r *snippet.Result) { r.Stdout = runes(4001) }),
+		"long stderr":            result(func(r *snippet.Result) { r.Stderr = runes(2001) }),
+		"long value":             result(func(r *snippet.Result) { r.Value = ptr(runes(snippet.MaxValue + 1)) }),
+		"long hint":              result(func(r *snippet.Result) { r.Hint = runes(maxHint + 1) }),
 		"long error": result(func(r *snippet.Result) {
 			r.Error = &snippet.Failure{Traceback: runes(snippet.MaxTraceback + 1)}
 		}),

@@ -3,6 +3,7 @@ package gateway
 import (
 	"errors"
 	"fmt"
+	"regexp"
 	"strings"
 	"unicode/utf8"
 
@@ -66,11 +67,28 @@ func (r reply) checks(id string) []check {
 		{"diary", short(r.Diary, maxDiary)},
 		{"python", short(r.Runtime.Python, maxVersion)},
 		{"layers", len(r.Runtime.Layers) <= maxLayers},
+		{"packages", len(r.Runtime.Packages.List) <= snippet.MaxPackages && isCount(int64(r.Runtime.Packages.Omitted))},
+	}
+	for _, p := range r.Runtime.Packages.List {
+		checks = append(checks, check{"package", isPackage(p)})
 	}
 	for _, l := range r.Runtime.Layers {
 		checks = append(checks, check{"layer", short(l.Name, maxVersion) && short(l.Detail, maxLayer) && short(l.Means, maxLayer)})
 	}
 	return checks
+}
+
+// packageForm holds for the texts of a package, and for an empty one. They are
+// shown to people and programs, so they are kept to what such names have.
+var packageForm = regexp.MustCompile(`^[!-~]*$`)
+
+func isPackage(p snippet.Package) bool {
+	for _, text := range []string{p.Module, p.Distribution, p.Version} {
+		if len(text) > snippet.MaxPackageText || !packageForm.MatchString(text) {
+			return false
+		}
+	}
+	return p.Module != ""
 }
 
 func (r reply) isOne() bool {

@@ -16,7 +16,7 @@ import (
 var sources embed.FS
 
 // order is the load order of the Python modules; each may use those before it.
-var order = []string{"kernel", "refusal", "imports", "audit", "verdict", "run", "warm", "child", "template"}
+var order = []string{"kernel", "refusal", "imports", "audit", "verdict", "run", "packages", "warm", "child", "template"}
 
 // Descriptors that a template process finds open.
 const (
@@ -35,7 +35,10 @@ type Spec struct {
 	WriteFiles  []string      // device files that children may write
 	WorkBase    string        // the folder that holds every child's own folders
 	Policy      Policy        // what children start with; a job may bring another
-	Preload     []string      // modules to load before the first fork
+	Preload     []string      // modules of the standard library to load before the first fork; one that is missing is left out
+	Packages    []string      // other modules to load after them
+	MustLoad    bool          // whether it is a fault if one of Packages cannot be loaded
+	Home        string        // an empty folder of the template's own for Packages that write while they load
 	ThreadStack int           // bytes of stack for each user thread
 	OpenFiles   uint64        // descriptors of a child
 	FileBytes   uint64        // size of one file
@@ -75,6 +78,9 @@ type python struct {
 	Policy         Policy            `json:"policy"`
 	Guard          bool              `json:"guard"`
 	Preload        []string          `json:"preload"`
+	Packages       []string          `json:"packages"`
+	MustLoad       bool              `json:"must_load"`
+	Home           string            `json:"home"`
 	ThreadStack    int               `json:"thread_stack"`
 	RLimits        map[string]uint64 `json:"rlimits"`
 	Landlock       *LandlockPlan     `json:"landlock"`
@@ -95,6 +101,10 @@ var environment = []string{
 	"MALLOC_ARENA_MAX=1", // glibc's arenas of 64 MiB would leave room for few threads
 	"OPENBLAS_NUM_THREADS=1",
 	"OMP_NUM_THREADS=1",
+	"MKL_NUM_THREADS=1",
+	"BLIS_NUM_THREADS=1",
+	"NUMEXPR_NUM_THREADS=1",
+	"NUMEXPR_MAX_THREADS=1",
 	"MPLBACKEND=Agg",
 }
 
@@ -149,7 +159,8 @@ func (s Spec) fileWall() bool { return s.Landlock != nil || s.MountRoot != "" }
 func (s Spec) python() ([]byte, error) {
 	config := python{
 		Parent: s.Parent, ReadTrees: s.ReadTrees, ReadFiles: s.ReadFiles, WriteFiles: s.WriteFiles,
-		Policy: s.Policy, Guard: !s.NoGuard, Preload: s.Preload, ThreadStack: s.ThreadStack, Landlock: s.Landlock,
+		Policy: s.Policy, Guard: !s.NoGuard, Preload: s.Preload, Packages: s.Packages, MustLoad: s.MustLoad, Home: s.Home,
+		ThreadStack: s.ThreadStack, Landlock: s.Landlock,
 		Prctl: s.Prctl, Pidfd: s.Pidfd, Files: s.fileWall() || !s.Seccomp,
 		RLimits: map[string]uint64{"RLIMIT_NOFILE": s.OpenFiles, "RLIMIT_FSIZE": s.FileBytes, "RLIMIT_CORE": 0, "RLIMIT_MEMLOCK": 0, "RLIMIT_MSGQUEUE": 0},
 	}

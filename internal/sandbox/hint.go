@@ -61,7 +61,7 @@ func blockedHint(r snippet.Result, p snippet.Policy) string {
 
 // errorHints are for the mistakes that models make most, by exception type.
 var errorHints = map[string]string{
-	"ModuleNotFoundError": "The module is not installed here and nothing can be installed. Use the standard library, or send the module as a file.",
+	"ModuleNotFoundError": "The module is not installed here and nothing can be installed. Use the standard library or a package that GET /packages lists, or send the module as a file.",
 	"EOFError":            "input() found no more input. Send the text in the request's stdin.",
 	"FileNotFoundError":   "The file is not in the work folder. Send it in the request's files and open it by its relative path.",
 	"RecursionError":      "The recursion does not end or is too deep. Add a base case or use a loop.",

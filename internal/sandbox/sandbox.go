@@ -31,6 +31,7 @@ type Config struct {
 	Workers  int          // children that wait for a job; 0 means one per core and at least 4
 	WorkBase string       // folder for the runs' folders; "" means the system's temporary folder
 	Require  []string     // names of layers (LayerNames) without which New fails; nil requires none
+	Preload  []string     // modules to load once for all runs besides the standard library; AutoPreload alone: those of the usual ones that load; nil: none
 	Sole     bool         // every process of the snippets' user here belongs to this sandbox: a container or a microVM
 	Log      *slog.Logger // nil means slog.Default()
 
@@ -79,6 +80,8 @@ type Sandbox struct {
 	baseLock  sync.Mutex
 	lock      *os.File // holds the lock on base
 	weaken    weaken
+	packages  packages
+	home      string // of the template while it loads packages; "" without any
 	boot      []byte
 	turn      sync.Mutex          // where runs may leave processes: one run at a time
 	temporary map[string][]string // what the temporary folders held at the start
@@ -88,6 +91,7 @@ type Sandbox struct {
 	stop    chan struct{}
 	workers sync.WaitGroup
 	broom   *broom
+	listing listing
 }
 
 // New finds Python, starts the template interpreter and returns once it is
@@ -101,6 +105,9 @@ func New(cfg Config) (*Sandbox, error) {
 		s.log = slog.Default()
 	}
 	var err error
+	if s.packages, err = planPreload(cfg.Preload); err != nil {
+		return nil, err
+	}
 	id := childIdentity(cfg.weaken.uid)
 	if s.python, err = findPython(context.Background(), cfg.Python, id); err != nil {
 		return nil, err
@@ -131,7 +138,7 @@ func New(cfg Config) (*Sandbox, error) {
 func (s *Sandbox) tell() {
 	s.log.Info("sandbox ready", "python", s.python.Version, "executable", s.python.Executable,
 		"files", s.layers.wall, "landlock_abi", s.layers.kernel.Landlock, "seccomp", s.layers.seccomp,
-		"uid", s.layers.identity.uid, "work_base", s.base)
+		"uid", s.layers.identity.uid, "work_base", s.base, "preloaded", s.packages.loaded)
 	for _, l := range s.layers.report() {
 		if !l.Active && (l.Name != LayerMount || s.layers.wall != wallLandlock) {
 			s.log.Warn("isolation layer is off", "layer", l.Name, "detail", l.Detail)
@@ -148,13 +155,9 @@ func (s *Sandbox) start(workers int) error {
 	if s.layers.forks() {
 		workers, s.temporary = 1, listTemporary()
 	}
-	var err error
-	if s.boot, err = s.spec().Boot(); err != nil {
-		return err
-	}
-	first, err := s.startTemplate()
+	first, err := s.firstTemplate()
 	if err != nil {
-		return fmt.Errorf("start %s: %w", s.python.describe(), err)
+		return err
 	}
 	if workers <= 0 {
 		workers = max(4, runtime.NumCPU())
@@ -198,6 +201,7 @@ func (s *Sandbox) spec() guard.Spec {
 		ReadTrees: append(s.python.ReadTrees, zoneTrees()...), ReadFiles: s.python.ReadFiles,
 		RunTrees: s.python.RunTrees, WriteFiles: []string{"/dev/null"}, WorkBase: s.base,
 		Policy: guardPolicy(defaultPolicy), Preload: preload, ThreadStack: 1 << 20,
+		Packages: s.packages.names, MustLoad: s.packages.must, Home: s.home,
 		OpenFiles: uint64(limits.OpenFiles), FileBytes: uint64(limits.FolderBytes), Seccomp: s.layers.seccomp,
 		Prctl: s.layers.prctl, Pidfd: s.layers.pidfd, NoGuard: s.weaken.guard,
 	}
@@ -209,6 +213,8 @@ func (s *Sandbox) spec() guard.Spec {
 		spec.Landlock = &plan
 	case wallMount:
 		spec.MountRoot = mountRoot(s.base)
+		// Debian's shared libraries for linear algebra are found through links in there.
+		spec.RunTrees = append([]string{"/etc/alternatives"}, spec.RunTrees...)
 	}
 	return spec
 }

@@ -35,6 +35,7 @@ type template struct {
 	cmd     *exec.Cmd
 	control int           // our end of the control channel
 	size    int64         // bytes of address space when it was ready
+	loaded  []string      // packages that it has loaded
 	done    chan struct{} // closed when the process is dead
 
 	mu       sync.Mutex
@@ -44,17 +45,23 @@ type template struct {
 
 // message is what the template says on the control channel.
 type message struct {
-	Ready  bool    `json:"ready"`
-	Failed string  `json:"failed"`
-	ID     int     `json:"id"`
-	PID    int     `json:"pid"`
-	Status *int    `json:"status"`
-	CPU    float64 `json:"cpu"`  // seconds
-	Peak   int64   `json:"peak"` // bytes
+	Ready  bool     `json:"ready"`
+	Loaded []string `json:"loaded"` // with ready
+	Failed string   `json:"failed"`
+	ID     int      `json:"id"`
+	PID    int      `json:"pid"`
+	Status *int     `json:"status"`
+	CPU    float64  `json:"cpu"`  // seconds
+	Peak   int64    `json:"peak"` // bytes
 }
 
 // startTemplate returns a template that is ready to fork.
 func (s *Sandbox) startTemplate() (*template, error) {
+	removeHome, err := s.makeHome()
+	if err != nil {
+		return nil, err
+	}
+	defer removeHome()
 	t, err := s.launch()
 	if err != nil {
 		return nil, fmt.Errorf("start template: %w", err)
@@ -158,6 +165,7 @@ func (t *template) awaitReady() error {
 	if n := threads(t.cmd.Process.Pid); n != 1 {
 		return fmt.Errorf("template has %d threads; fork would keep only one", n)
 	}
+	t.loaded = m.Loaded
 	t.size = statusBytes(t.cmd.Process.Pid, "VmSize")
 	return nil
 }

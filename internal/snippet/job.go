@@ -65,9 +65,11 @@ type Layer struct {
 	Means  string `json:"means" doc:"What the layer is for."`
 }
 
-// Runtime describes the sandbox for people: which Python, which layers.
+// Runtime describes the sandbox for people: which Python, which layers, which
+// packages.
 type Runtime struct {
-	Python     string  `json:"python" doc:"Version of the Python that runs snippets."`
-	Executable string  `json:"-"`
-	Layers     []Layer `json:"layers" doc:"Isolation layers, outermost first."`
+	Python     string   `json:"python" doc:"Version of the Python that runs snippets."`
+	Executable string   `json:"-"`
+	Layers     []Layer  `json:"layers" doc:"Isolation layers, outermost first."`
+	Packages   Packages `json:"packages" doc:"What snippets can import besides the standard library; nothing as long as it is not known."`
 }

@@ -87,7 +87,7 @@ func DefaultPolicy() Policy {
 		{"_signal", process, ""},
 		{"_thread", process, "threading"},
 		{"pdb", process, "print, or the answer's error.traceback"},
-		{"pip", process, "the packages that GET /policy's server has installed"},
+		{"pip", process, "the packages that GET /packages lists"},
 		{"ensurepip", process, ""},
 		{"venv", process, ""},
 

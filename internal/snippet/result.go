@@ -39,7 +39,7 @@ type Result struct {
 
 	DurationMS      float64 `json:"duration_ms" minimum:"0" doc:"Wall clock time in milliseconds, measured outside the child."`
 	CPUMS           float64 `json:"cpu_ms" minimum:"0" doc:"CPU time in milliseconds, measured outside the child."`
-	PeakMemoryBytes int64   `json:"peak_memory_bytes" minimum:"0" doc:"Peak resident memory of the child, the interpreter's own included."`
+	PeakMemoryBytes int64   `json:"peak_memory_bytes" minimum:"0" doc:"Most memory that was resident for the child at one time, with the part of the interpreter and its packages that all children share."`
 
 	Hint string `json:"hint" doc:"What failed and what to change, in a sentence or two; empty when nothing did."`
 }

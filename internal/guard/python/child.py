@@ -40,13 +40,14 @@ def own_folders():
     return os.read(JOB, PACKET).decode("utf-8", "surrogateescape").split("\0")
 
 
-def live(config, wall, fence, run, rehearsal, fds, template):
+def live(config, wall, fence, run, packages, rehearsal, fds, template):
     """The whole life of a child. Does not return."""
     use_descriptors(fds)
     try:
         folders = own_folders()
         run.enter(*folders)
         confine(config, wall, fence, folders, template)
+        packages.reseed()
         gc.enable()
         os.write(JOB, b"ready")
     except BaseException as e:

@@ -235,7 +235,7 @@ class Run:
     def let_go(self):
         """Close what the snippet left open, as the interpreter would, so that its files are whole."""
         try:
-            if self._tell and self.folder.age() == self._age or not os.listdir(self.folder.path):
+            if not self._files or self._tell and self.folder.age() == self._age or not os.listdir(self.folder.path):
                 return  # nothing was made in it, or removed from it
             # First, since the collector may close a buffer before the text stream above it is flushed.
             write_out(gc.get_objects())

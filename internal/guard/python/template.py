@@ -11,6 +11,7 @@ from json import dumps, loads
 
 from cloche_child import live
 from cloche_kernel import SIGKILL, Filter, Wall, die_with_parent
+from cloche_packages import Packages
 from cloche_run import Run
 from cloche_warm import Rehearsal
 
@@ -29,7 +30,7 @@ def preload(names):
 class Template:
     """The control loop. Single-threaded by design: fork keeps only one thread."""
 
-    def __init__(self, config, control):
+    def __init__(self, config, control, packages):
         self._config = config
         self._control = socket.socket(fileno=control)
         self._children = {}  # pid -> (id, pidfd or None)
@@ -40,7 +41,8 @@ class Template:
         landlock = config["landlock"]
         self._wall = landlock and Wall(landlock, config["read_trees"], config["read_files"], config["write_files"])
         self._run = Run(config)
-        self._rehearsal = Rehearsal(self._run)
+        self._packages = packages
+        self._rehearsal = Rehearsal(self._run, packages)
         self._rehearsal.in_template()
         self._fence = config["child_filter"] and Filter(config["seccomp_number"], config["child_filter"])
 
@@ -71,7 +73,7 @@ class Template:
             self.tell({"id": request["id"], "failed": f"fork: {e.strerror}"})
             pid = -1
         if pid == 0:
-            live(self._config, self._wall, self._fence, self._run, self._rehearsal, fds, self._pid)
+            live(self._config, self._wall, self._fence, self._run, self._packages, self._rehearsal, fds, self._pid)
         for fd in fds:
             os.close(fd)
         if pid > 0:
@@ -103,16 +105,17 @@ def main(config, control, started_with):
     try:
         die_with_parent(config["parent"], config["prctl"])
         preload(config["preload"])
+        packages = Packages(config["packages"] or (), config["must_load"], config["home"])
         config["shadowable"] = frozenset(m.partition(".")[0] for m in set(sys.modules) - started_with)
         threading.stack_size(config["thread_stack"])
         sys.dont_write_bytecode = True
-        template = Template(config, control)
+        template = Template(config, control, packages)
         if config["template_filter"]:
             Filter(config["seccomp_number"], config["template_filter"]).install("seccomp template filter")
         gc.collect()
         gc.freeze()
         gc.disable()
-        template.tell({"ready": True})
+        template.tell({"ready": True, "loaded": packages.loaded})
     except BaseException as e:
         os.write(control, dumps({"failed": f"{type(e).__name__}: {e}"}).encode()[:MESSAGE])
         os._exit(70)

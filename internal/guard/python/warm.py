@@ -22,13 +22,13 @@ PROGRAM = (
 class Rehearsal:
     """Short programs that touch what runs touch."""
 
-    def __init__(self, run):
+    def __init__(self, run, packages):
         self._foreign = run.ledger.foreign
         self._snippet = Snippet(builtins)
         # Not __main__: what looks its module up by name must not find the user's.
         self._snippet.main.__name__ = "rehearsal"
         self._sink = io.TextIOWrapper(io.BytesIO(), "utf-8", line_buffering=True)
-        self.stages = (self.program, self.trouble, self.heap)
+        self.stages = (self.program, self.trouble, self.heap, packages.rehearse)
 
     def program(self):
         repr(self._snippet.run(*self._snippet.compile(PROGRAM)))
