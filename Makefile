@@ -4,12 +4,13 @@ GO      ?= go
 VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo devel)
 ARGS    ?=
 FUZZTIME ?= 30s
+RUNS    ?= 200000
 
 # Only the race detector needs cgo, and cgo needs a C compiler.
 export CGO_ENABLED = 0
 
 .DEFAULT_GOAL := help
-.PHONY: help run build test lint test-aws verify-deployed bench probes test-packages test-web soak fuzz clean
+.PHONY: help run build test lint test-aws verify-deployed bench probes test-packages test-web soak steady fuzz clean
 
 help: ## Show this list.
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-15s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -34,7 +35,7 @@ lint: ## Check format, vet (also for arm64 and macOS), staticcheck and dead code
 	@GOARCH=arm64 $(GO) vet ./...
 	@GOOS=darwin $(GO) vet ./cmd/cloche
 	@$(GO) vet -tags web ./web
-	@$(GO) vet -tags soak ./cmd/cloche
+	@$(GO) vet -tags soak ./cmd/cloche ./internal/sandbox
 	@$(GO) tool staticcheck ./...
 	@$(GO) tool staticcheck -tags web ./web
 	@dead=$$($(GO) tool deadcode -test ./...) && if [ -n "$$dead" ]; then echo "Unreachable:"; echo "$$dead"; exit 1; fi
@@ -59,6 +60,9 @@ test-web: ## Hold the dashboard in a real Chromium against a real server; pictur
 
 soak: ## Put 10000 mixed runs on a server, and kill one 20 times under load.
 	@$(GO) test -tags soak -run '^TestSoak' -count=1 -timeout 15m -v ./cmd/cloche
+
+steady: ## Make RUNS (200000) runs in a row, and tell whether the last are as fast as the first.
+	@CLOCHE_STEADY=$(RUNS) $(GO) test -tags soak -run '^TestSteady$$' -count=1 -timeout 2h -v ./internal/sandbox
 
 fuzz: ## Run each fuzz test for FUZZTIME (30s).
 	@grep -rlE '^func Fuzz' --include='*_test.go' . | xargs -n1 dirname | sort -u | while read -r folder; do \

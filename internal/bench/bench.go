@@ -26,8 +26,9 @@ type Workload struct {
 	Name    string
 	Job     snippet.Job
 	Outcome snippet.Outcome
-	Bare    []string // arguments after the interpreter; nil if nothing bare compares
-	Needs   string   // a module without which the workload is left out; "" for none
+	Bare    []string      // arguments after the interpreter; nil if nothing bare compares
+	Timer   time.Duration // compare with a bare wait of this length; 0 for none
+	Needs   string        // a module without which the workload is left out; "" for none
 }
 
 // Line is what was measured for one workload through one way by some callers.
@@ -72,7 +73,7 @@ func Compare(ctx context.Context, python string, way Way, w Workload, callers, r
 		if err := ours.round(callers, each, func() (snippet.Result, error) { return once(ctx, way.Runner, w) }); err != nil {
 			return line, fmt.Errorf("%s %s: %w", w.Name, way.Name, err)
 		}
-		if w.Bare == nil {
+		if !w.compares() {
 			continue
 		}
 		if err := bare.round(callers, each, func() (snippet.Result, error) { return onceBare(ctx, python, w) }); err != nil {
@@ -80,12 +81,15 @@ func Compare(ctx context.Context, python string, way Way, w Workload, callers, r
 		}
 	}
 	ours.fill(&line)
-	if w.Bare != nil {
+	if w.compares() {
 		line.BareMS, line.BarePerS = ms(bare.percentile(50)), bare.perSecond()
 		line.Ratio, line.Speedup = line.P50MS/line.BareMS, line.RunsPerS/line.BarePerS
 	}
 	return line, nil
 }
+
+// compares reports whether there is something bare to compare with.
+func (w Workload) compares() bool { return w.Bare != nil || w.Timer > 0 }
 
 // once runs the job and insists on its outcome: a wrong answer is not fast.
 func once(ctx context.Context, r Runner, w Workload) (snippet.Result, error) {
@@ -97,6 +101,10 @@ func once(ctx context.Context, r Runner, w Workload) (snippet.Result, error) {
 }
 
 func onceBare(ctx context.Context, python string, w Workload) (snippet.Result, error) {
+	if w.Timer > 0 {
+		time.Sleep(w.Timer)
+		return snippet.Result{}, ctx.Err()
+	}
 	cmd := exec.CommandContext(ctx, python, w.Bare...)
 	cmd.Stdin = strings.NewReader(w.Job.Request.Stdin)
 	_, err := cmd.Output()

@@ -36,6 +36,7 @@ for n in range(4):
 `
 
 	loopCode = "while True:\n    pass\n"
+	deadline = 200 * time.Millisecond
 )
 
 // Workloads are the snippets that are measured, the main one first.
@@ -46,7 +47,7 @@ func Workloads() []Workload {
 		{Name: "numpy", Job: job(numpyCode), Outcome: snippet.OK, Bare: bare(numpyCode), Needs: "numpy"},
 		work("chatty", chattyCode),
 		{Name: "files", Job: withFile(job(filesCode)), Outcome: snippet.OK},
-		{Name: "timeout", Job: within(job(loopCode), 200*time.Millisecond), Outcome: snippet.Timeout},
+		{Name: "timeout", Job: within(job(loopCode), deadline), Outcome: snippet.Timeout, Timer: deadline},
 	}
 }
 

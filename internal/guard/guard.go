@@ -10,6 +10,9 @@ import (
 	"encoding/binary"
 	"encoding/json"
 	"fmt"
+	"slices"
+
+	"golang.org/x/sys/unix"
 )
 
 //go:embed python/*.py
@@ -46,7 +49,6 @@ type Spec struct {
 	MountRoot   string        // an empty folder: a wall of mounts is built there; "" for none
 	Seccomp     bool
 	Prctl       bool // prctl(2) may be used: death signal, no new privileges
-	Pidfd       bool // pidfds may be used
 	NoGuard     bool // leave out the import policy and the audit hook: for tests of what the kernel holds alone
 }
 
@@ -71,26 +73,34 @@ type stage struct {
 
 // python is the template's configuration, as python/template.py reads it.
 type python struct {
-	Parent         int               `json:"parent"`
-	ReadTrees      []string          `json:"read_trees"`
-	ReadFiles      []string          `json:"read_files"`
-	WriteFiles     []string          `json:"write_files"`
-	Policy         Policy            `json:"policy"`
-	Guard          bool              `json:"guard"`
-	Preload        []string          `json:"preload"`
-	Packages       []string          `json:"packages"`
-	MustLoad       bool              `json:"must_load"`
-	Home           string            `json:"home"`
-	ThreadStack    int               `json:"thread_stack"`
-	RLimits        map[string]uint64 `json:"rlimits"`
-	Landlock       *LandlockPlan     `json:"landlock"`
-	Prctl          bool              `json:"prctl"`
-	Pidfd          bool              `json:"pidfd"`
-	Files          bool              `json:"files"` // whether any file may be opened
-	SeccompNumber  int               `json:"seccomp_number"`
-	TemplateFilter []byte            `json:"template_filter"`
-	ChildFilter    []byte            `json:"child_filter"`
+	Parent         int            `json:"parent"`
+	ReadTrees      []string       `json:"read_trees"`
+	ReadFiles      []string       `json:"read_files"`
+	Policy         Policy         `json:"policy"`
+	Guard          bool           `json:"guard"`
+	Preload        []string       `json:"preload"`
+	Packages       []string       `json:"packages"`
+	MustLoad       bool           `json:"must_load"`
+	Home           string         `json:"home"`
+	ThreadStack    int            `json:"thread_stack"`
+	RLimits        [][2]uint64    `json:"rlimits"`  // resource, soft and hard limit
+	Landlock       bool           `json:"landlock"` // a ruleset comes with each request for a child
+	Prctl          bool           `json:"prctl"`
+	Files          bool           `json:"files"`   // whether any file may be opened
+	Numbers        map[string]int `json:"numbers"` // of the system calls that a child begins with
+	TemplateFilter []byte         `json:"template_filter"`
+	ChildFilter    []byte         `json:"child_filter"`
 }
+
+// childCalls are the numbers of the calls that a child confines itself with.
+var childCalls = map[string]int{
+	"dup3": unix.SYS_DUP3, "prctl": unix.SYS_PRCTL, "prlimit64": unix.SYS_PRLIMIT64,
+	"landlock_restrict_self": unix.SYS_LANDLOCK_RESTRICT_SELF, "seccomp": unix.SYS_SECCOMP,
+}
+
+// rlimitMsgqueue is RLIMIT_MSGQUEUE, which package unix does not name
+// (asm-generic/resource.h).
+const rlimitMsgqueue = 12
 
 // environment is all that a template and its children find. Python ignores its
 // own variables under -I; the rest keeps libraries small and predictable.
@@ -152,17 +162,33 @@ func (s Spec) Boot() ([]byte, error) {
 	return out.Bytes(), nil
 }
 
+// ChildWall is what of the file wall all children have in common; nil without
+// Landlock. Each child's ruleset adds its own folders.
+func (s Spec) ChildWall() (*Wall, error) {
+	if s.Landlock == nil {
+		return nil, nil
+	}
+	read := slices.Concat(s.ReadTrees, s.ReadFiles)
+	return s.Landlock.Wall(LandlockRules{Read: read, Write: s.WriteFiles, Optional: slices.Concat(read, s.WriteFiles)})
+}
+
 // fileWall reports whether something other than the syscall filter keeps
 // children from the host's files.
 func (s Spec) fileWall() bool { return s.Landlock != nil || s.MountRoot != "" }
 
 func (s Spec) python() ([]byte, error) {
 	config := python{
-		Parent: s.Parent, ReadTrees: s.ReadTrees, ReadFiles: s.ReadFiles, WriteFiles: s.WriteFiles,
-		Policy: s.Policy, Guard: !s.NoGuard, Preload: s.Preload, Packages: s.Packages, MustLoad: s.MustLoad, Home: s.Home,
-		ThreadStack: s.ThreadStack, Landlock: s.Landlock,
-		Prctl: s.Prctl, Pidfd: s.Pidfd, Files: s.fileWall() || !s.Seccomp,
-		RLimits: map[string]uint64{"RLIMIT_NOFILE": s.OpenFiles, "RLIMIT_FSIZE": s.FileBytes, "RLIMIT_CORE": 0, "RLIMIT_MEMLOCK": 0, "RLIMIT_MSGQUEUE": 0},
+		Parent: s.Parent, ReadTrees: s.ReadTrees, ReadFiles: s.ReadFiles,
+		Policy: s.Policy, Guard: !s.NoGuard, Preload: s.Preload,
+		Packages: s.Packages, MustLoad: s.MustLoad, Home: s.Home, ThreadStack: s.ThreadStack, Landlock: s.Landlock != nil,
+		Prctl: s.Prctl, Files: s.fileWall() || !s.Seccomp, Numbers: childCalls,
+		RLimits: [][2]uint64{
+			{unix.RLIMIT_NOFILE, s.OpenFiles},
+			{unix.RLIMIT_FSIZE, s.FileBytes},
+			{unix.RLIMIT_CORE, 0},
+			{unix.RLIMIT_MEMLOCK, 0},
+			{rlimitMsgqueue, 0},
+		},
 	}
 	if s.Seccomp {
 		if err := config.addFilters(s.fileWall()); err != nil {
@@ -195,7 +221,6 @@ func source(name string) (string, error) {
 // addFilters adds the syscall filters. Without a file wall the child's one
 // refuses every open.
 func (p *python) addFilters(walled bool) (err error) {
-	p.SeccompNumber = SeccompNumber()
 	if p.TemplateFilter, err = TemplateFilter(); err != nil {
 		return err
 	}

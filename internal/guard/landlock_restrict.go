@@ -23,13 +23,6 @@ type LandlockRules struct {
 	Optional []string // which of the above may be missing
 }
 
-// grant is one place with the rights of a folder; a file gets its share.
-type grant struct {
-	path     string
-	rights   uint64
-	optional bool
-}
-
 // ErrNoLandlock means that the plan is for a kernel without Landlock.
 var ErrNoLandlock = errors.New("landlock is not available")
 
@@ -49,19 +42,16 @@ func LandlockABI() int {
 // other threads of the process stay free. It sets PR_SET_NO_NEW_PRIVS, which
 // cannot be undone, and on any error the process must not go on.
 func (p LandlockPlan) Restrict(rules LandlockRules) error {
-	if p.ABI < 1 {
-		return ErrNoLandlock
+	wall, err := p.Wall(rules)
+	if err != nil {
+		return err
 	}
-	ruleset, err := p.create()
+	defer wall.Close()
+	ruleset, err := wall.Ruleset()
 	if err != nil {
 		return err
 	}
 	defer func() { _ = unix.Close(ruleset) }()
-	for _, g := range p.grants(rules) {
-		if err := g.add(ruleset); err != nil {
-			return fmt.Errorf("landlock rule for %q: %w", g.path, err)
-		}
-	}
 	if err := unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); err != nil {
 		return fmt.Errorf("no new privileges: %w", err)
 	}
@@ -69,6 +59,90 @@ func (p LandlockPlan) Restrict(rules LandlockRules) error {
 		return fmt.Errorf("landlock restrict self: %w", errno)
 	}
 	return nil
+}
+
+// Wall is what many rulesets have in common, looked up once. It may be used by
+// several goroutines until it is closed.
+type Wall struct {
+	plan   LandlockPlan
+	grants []grant
+}
+
+// grant is one place that is open to look at (O_PATH), and the rights there.
+type grant struct {
+	fd     int
+	rights uint64
+}
+
+// Wall opens the places of the rules. An error names the one that it is about.
+func (p LandlockPlan) Wall(rules LandlockRules) (*Wall, error) {
+	if p.ABI < 1 {
+		return nil, ErrNoLandlock
+	}
+	w := &Wall{plan: p}
+	for _, kind := range []struct {
+		paths  []string
+		rights uint64
+	}{{rules.Read, p.ReadTree}, {rules.Execute, p.ExecTree}, {rules.Write, p.WriteTree}} {
+		for _, path := range kind.paths {
+			err := w.grant(path, kind.rights)
+			if errors.Is(err, unix.ENOENT) && slices.Contains(rules.Optional, path) {
+				continue
+			}
+			if err != nil {
+				w.Close()
+				return nil, fmt.Errorf("landlock rule for %q: %w", path, err)
+			}
+		}
+	}
+	return w, nil
+}
+
+// grant opens a place; one that is no folder gets a file's share of the rights.
+func (w *Wall) grant(path string, rights uint64) error {
+	fd, err := unix.Open(path, unix.O_PATH|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return err
+	}
+	w.grants = append(w.grants, grant{fd, rights})
+	var st unix.Stat_t
+	if err := unix.Fstat(fd, &st); err != nil {
+		return err
+	}
+	if st.Mode&unix.S_IFMT != unix.S_IFDIR {
+		w.grants[len(w.grants)-1].rights &= fileRights
+	}
+	return nil
+}
+
+// Close forgets the places; rulesets that were made hold on.
+func (w *Wall) Close() {
+	for _, g := range w.grants {
+		_ = unix.Close(g.fd)
+	}
+	w.grants = nil
+}
+
+// Ruleset returns the descriptor of a new ruleset for landlock_restrict_self(2):
+// the wall's places, and folders that can be written.
+func (w *Wall) Ruleset(folders ...string) (int, error) {
+	own := &Wall{plan: w.plan}
+	defer own.Close()
+	for _, path := range folders {
+		if err := own.grant(path, w.plan.WriteTree); err != nil {
+			return -1, fmt.Errorf("landlock rule for %q: %w", path, err)
+		}
+	}
+	ruleset, err := w.plan.create()
+	if err != nil {
+		return -1, err
+	}
+	for _, g := range slices.Concat(w.grants, own.grants) {
+		if err := g.add(ruleset); err != nil {
+			return -1, errors.Join(fmt.Errorf("landlock rule: %w", err), unix.Close(ruleset))
+		}
+	}
+	return ruleset, nil
 }
 
 func (p LandlockPlan) create() (int, error) {
@@ -85,37 +159,8 @@ func (p LandlockPlan) create() (int, error) {
 	return int(fd), nil
 }
 
-// grants is the pure part: rules in the terms of this plan.
-func (p LandlockPlan) grants(rules LandlockRules) []grant {
-	var out []grant
-	for _, kind := range []struct {
-		paths  []string
-		rights uint64
-	}{{rules.Read, p.ReadTree}, {rules.Execute, p.ExecTree}, {rules.Write, p.WriteTree}} {
-		for _, path := range kind.paths {
-			out = append(out, grant{path, kind.rights, slices.Contains(rules.Optional, path)})
-		}
-	}
-	return out
-}
-
 func (g grant) add(ruleset int) error {
-	fd, err := unix.Open(g.path, unix.O_PATH|unix.O_CLOEXEC, 0)
-	if g.optional && errors.Is(err, unix.ENOENT) {
-		return nil
-	}
-	if err != nil {
-		return err
-	}
-	defer func() { _ = unix.Close(fd) }()
-	var st unix.Stat_t
-	if err := unix.Fstat(fd, &st); err != nil {
-		return err
-	}
-	rule := unix.LandlockPathBeneathAttr{Allowed_access: g.rights, Parent_fd: int32(fd)}
-	if st.Mode&unix.S_IFMT != unix.S_IFDIR {
-		rule.Allowed_access &= fileRights
-	}
+	rule := unix.LandlockPathBeneathAttr{Allowed_access: g.rights, Parent_fd: int32(g.fd)}
 	_, _, errno := unix.Syscall6(unix.SYS_LANDLOCK_ADD_RULE, uintptr(ruleset),
 		unix.LANDLOCK_RULE_PATH_BENEATH, uintptr(unsafe.Pointer(&rule)), 0, 0, 0)
 	if errno != 0 {

@@ -36,10 +36,6 @@ const (
 	walled
 )
 
-// SeccompNumber is the number of seccomp(2) itself on this architecture; the
-// interpreter has no other way to know it.
-func SeccompNumber() int { return unix.SYS_SECCOMP }
-
 // TemplateFilter is the allow-list that the template interpreter installs
 // once its libraries are loaded, and that every child inherits: default EPERM.
 // It still has what the template needs to make children. The bytes are an

@@ -21,8 +21,7 @@ func childPolicy(left files) policy {
 // beside the first is refused, since no filter can tell whose it is.
 func noTemplate() []entry {
 	return append(
-		same(refused, "fork", "sendmsg", "recvmsg", "wait4", "waitid", "pidfd_open", "prctl", "seccomp",
-			"landlock_create_ruleset", "landlock_add_rule", "landlock_restrict_self"),
+		same(refused, "fork", "recvmsg", "wait4", "waitid", "prctl", "seccomp", "landlock_restrict_self"),
 		where("clone", threadForm()),
 		where("kill", form(is(0, OwnPID))),
 		where("tgkill", form(is(0, OwnPID))),

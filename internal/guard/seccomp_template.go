@@ -93,8 +93,7 @@ func fileForms(name string, at int) []entry {
 // are pinned all the same.
 func forTemplate() []entry {
 	return append(
-		same(allowed, "fork", "sendmsg", "recvmsg", "wait4", "waitid", "pidfd_open", "kill", "tgkill",
-			"landlock_create_ruleset", "landlock_add_rule", "landlock_restrict_self"),
+		same(allowed, "fork", "recvmsg", "wait4", "waitid", "kill", "tgkill", "landlock_restrict_self"),
 		where("clone", threadForm(), form(is(0, forkFlags, uint32(unix.SIGCHLD)))),
 		where("prlimit64", form(is(0, 0))),
 		where("prctl", form(is(0,

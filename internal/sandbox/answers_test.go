@@ -447,7 +447,7 @@ func TestManyAndLargeFiles(t *testing.T) {
 func TestCollectorFollowsNothing(t *testing.T) {
 	outside := filepath.Join(t.TempDir(), "outside")
 	dir := t.TempDir()
-	c := &child{dir: dir, pidfd: -1, job: -1}
+	c := &child{folders: folders{dir: dir}, pidfd: -1, job: -1}
 	if err := os.WriteFile(outside, []byte("not-for-them"), 0o600); err != nil {
 		t.Fatal(err)
 	}

@@ -2,12 +2,10 @@ package sandbox
 
 import (
 	"context"
-	"crypto/rand"
 	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
 	"strings"
+	"sync"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -18,10 +16,11 @@ type child struct {
 	template *template
 	id       int
 	pid      int
-	dir      string // holds the folders work and tmp
-	layers   layers
+	folders
+	layers layers
 
 	pidfd  int // -1 where the kernel has none
+	status int // its /proc/PID/status, opened while it waits: -1 without
 	job    int // our end of the job channel
 	stdin  stdin
 	stdout int // reading ends
@@ -30,13 +29,13 @@ type child struct {
 	born chan birth
 	exit chan exit
 
-	released bool // nobody takes from born any more; the template's lock guards it
+	life   sync.Mutex // held to signal the child by its number
+	reaped bool       // the number may be somebody else's
 }
 
 // birth is the template's answer to a request.
 type birth struct {
 	pid    int
-	fds    []int
 	failed string
 }
 
@@ -47,25 +46,22 @@ type exit struct {
 	peak   int64
 }
 
-func (c *child) work() string { return filepath.Join(c.dir, "work") }
-func (c *child) tmp() string  { return filepath.Join(c.dir, "tmp") }
-
 // spawn makes a child and waits until it has confined itself.
 func (s *Sandbox) spawn(t *template) (*child, error) {
 	c := &child{
 		template: t, layers: s.layers,
-		pidfd: -1, job: -1, stdin: stdin{-1, -1}, stdout: -1, stderr: -1,
+		pidfd: -1, status: -1, job: -1, stdin: stdin{-1, -1}, stdout: -1, stderr: -1,
 		born: make(chan birth, 1), exit: make(chan exit, 1),
 	}
-	if err := c.setUp(s.base); err != nil {
+	if err := s.setUp(c); err != nil {
 		s.discard(c)
 		return nil, err
 	}
 	return c, nil
 }
 
-func (c *child) setUp(base string) error {
-	if err := c.makeFolders(base); err != nil {
+func (s *Sandbox) setUp(c *child) (err error) {
+	if c.folders, err = s.giveFolders(); err != nil {
 		return err
 	}
 	if err := c.beBorn(); err != nil {
@@ -74,41 +70,9 @@ func (c *child) setUp(base string) error {
 	return c.awaitReady()
 }
 
-func (c *child) makeFolders(base string) error {
-	// Where no wall stands between the runs, the name is the wall: 128 bits that
-	// nobody can list (the base is not readable) or guess.
-	dir := filepath.Join(base, "run-"+rand.Text())
-	if err := os.Mkdir(dir, 0o711); err != nil {
-		return fmt.Errorf("make run folder: %w", err)
-	}
-	c.dir = dir
-	for _, path := range []string{c.work(), c.tmp()} {
-		if err := c.makeFolder(path); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// makeFolder makes a folder that belongs to the child.
-func (c *child) makeFolder(path string) error {
-	if err := os.Mkdir(path, 0o700); err != nil {
-		return err
-	}
-	return c.own(path)
-}
-
-func (c *child) own(path string) error {
-	id := c.layers.identity
-	if !id.drop() {
-		return nil
-	}
-	return os.Lchown(path, id.uid, id.gid)
-}
-
 // beBorn opens the child's channels and has the template fork it.
 func (c *child) beBorn() error {
-	var theirs [3]int
+	var theirs [4]int
 	var err error
 	open := []func() error{
 		func() error { c.job, theirs[0], err = channel(); return err },
@@ -118,15 +82,20 @@ func (c *child) beBorn() error {
 		// The child alone is told its folders: the template would keep their names
 		// in memory, where its later children could find them.
 		func() error { return unix.Sendto(c.job, []byte(c.work()+"\x00"+c.tmp()), unix.MSG_NOSIGNAL, nil) },
+		func() error { theirs[3], err = c.template.ruleset(c.work(), c.tmp()); return err },
 	}
-	theirs = [3]int{-1, -1, -1}
+	theirs = [4]int{-1, -1, -1, -1}
 	defer func() { closeFDs(theirs[:]...) }()
 	for _, step := range open {
 		if err := step(); err != nil {
 			return fmt.Errorf("open channels: %w", err)
 		}
 	}
-	if err := c.template.request(c, theirs[0], c.stdin.theirs, theirs[1], theirs[2]); err != nil {
+	fds := []int{theirs[0], c.stdin.theirs, theirs[1], theirs[2]}
+	if theirs[3] >= 0 {
+		fds = append(fds, theirs[3])
+	}
+	if err := c.template.request(c, fds...); err != nil {
 		return err
 	}
 	return c.awaitBirth()
@@ -139,10 +108,14 @@ func (c *child) awaitBirth() error {
 			return fmt.Errorf("template: %s", b.failed)
 		}
 		c.pid = b.pid
-		if len(b.fds) == 1 {
-			c.pidfd = b.fds[0]
-		} else if c.layers.pidfd {
-			return errors.New("the child's pidfd did not arrive") // no descriptor was left for it
+		c.status = openStatus(c.pid)
+		if !c.layers.pidfd {
+			return nil
+		}
+		var err error
+		if c.pidfd, err = unix.PidfdOpen(c.pid, 0); err != nil {
+			c.pidfd = -1
+			return fmt.Errorf("open the child's pidfd: %w", err)
 		}
 		return nil
 	case <-c.template.done:
@@ -171,24 +144,33 @@ func (c *child) awaitReady() error {
 }
 
 // kill ends the child at once. Without a pidfd its number is used, as long as
-// the template has not said that it reaped it.
+// it is certain that it is the child's.
 func (c *child) kill() {
+	c.life.Lock()
+	defer c.life.Unlock()
 	switch {
 	case c.pidfd >= 0:
 		_ = unix.PidfdSendSignal(c.pidfd, unix.SIGKILL, nil, 0)
-	case c.pid > 0 && len(c.exit) == 0 && c.template.alive():
+	case c.pid > 0 && !c.reaped && c.template.alive():
 		_ = unix.Kill(c.pid, unix.SIGKILL)
+	}
+}
+
+// reap has the template take the end of the child, which must have been killed
+// or be dead.
+func (c *child) reap() {
+	c.life.Lock()
+	defer c.life.Unlock()
+	if c.pid > 0 && !c.reaped {
+		c.reaped = true
+		c.template.reap(c)
 	}
 }
 
 // awaitExit returns how the child ended once it is dead; false if the template
 // died before it could say so.
 func (c *child) awaitExit() (exit, bool) {
-	select {
-	case e := <-c.exit:
-		return e, true
-	default:
-	}
+	c.reap()
 	select {
 	case e := <-c.exit:
 		return e, true
@@ -199,20 +181,30 @@ func (c *child) awaitExit() (exit, bool) {
 	}
 }
 
-// dead waits until no thread of the child can do anything any more. Without a
-// pidfd the end of its job channel says so: a process's descriptors are closed
-// by its last thread.
-func (c *child) dead() {
-	switch {
-	case c.pidfd >= 0:
-		_, _ = pollFor([]unix.PollFd{{Fd: int32(c.pidfd), Events: unix.POLLIN}}, childStart)
-	case c.pid > 0:
-		_, _ = pollFor([]unix.PollFd{{Fd: int32(c.job), Events: unix.POLLRDHUP}}, childStart)
+// dead waits until no thread of the child can do anything any more.
+func (c *child) dead() { c.awaitDeath(childStart) }
+
+// gone reports whether that is so now.
+func (c *child) gone() bool { return c.awaitDeath(0) }
+
+// awaitDeath reports whether the child is dead within d. Without a pidfd the end
+// of its job channel says so: a process's descriptors are closed by its last
+// thread.
+func (c *child) awaitDeath(d time.Duration) bool {
+	end := unix.PollFd{Fd: int32(c.pidfd), Events: unix.POLLIN}
+	if c.pidfd < 0 {
+		end = unix.PollFd{Fd: int32(c.job), Events: unix.POLLRDHUP}
 	}
+	if c.pid == 0 {
+		return true
+	}
+	n, _ := pollFor([]unix.PollFd{end}, d)
+	return n > 0
 }
 
 // release frees everything of a child that is dead or was never born.
 func (c *child) release() {
+	c.reap()
 	// After the template's death its children are ours to reap; before, these
 	// calls find no child of ours.
 	switch {
@@ -221,10 +213,9 @@ func (c *child) release() {
 	case c.pid > 0:
 		_, _ = unix.Wait4(c.pid, nil, unix.WNOHANG, nil)
 	}
-	c.template.giveBack(c)
 	c.stdin.close()
-	closeFDs(c.pidfd, c.job, c.stdout, c.stderr)
-	c.pid, c.pidfd, c.job, c.stdin, c.stdout, c.stderr = 0, -1, -1, stdin{-1, -1}, -1, -1
+	closeFDs(c.pidfd, c.status, c.job, c.stdout, c.stderr)
+	c.pid, c.pidfd, c.status, c.job, c.stdin, c.stdout, c.stderr = 0, -1, -1, -1, stdin{-1, -1}, -1, -1
 }
 
 // errNotHandedOver means that a child died while it waited: nothing ran, and

@@ -31,20 +31,6 @@ func closeFDs(fds ...int) {
 	}
 }
 
-func receivedFDs(oob []byte) []int {
-	messages, err := unix.ParseSocketControlMessage(oob)
-	if err != nil {
-		return nil
-	}
-	var fds []int
-	for _, m := range messages {
-		if got, err := unix.ParseUnixRights(&m); err == nil {
-			fds = append(fds, got...)
-		}
-	}
-	return fds
-}
-
 // pollFor waits for events, at most for d. Go's own signals interrupt it.
 func pollFor(fds []unix.PollFd, d time.Duration) (int, error) {
 	deadline := time.Now().Add(d)

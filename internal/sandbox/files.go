@@ -123,14 +123,26 @@ func (r *run) collect(result *snippet.Result) {
 	}
 }
 
+// emptyDir reports whether nothing is in a folder, or it is gone.
 func emptyDir(path string) bool {
-	folder, err := os.Open(path)
+	fd, err := unix.Open(path, folderFlags, 0)
 	if err != nil {
 		return true
 	}
-	defer folder.Close()
-	names, _ := folder.Readdirnames(1)
-	return len(names) == 0
+	defer closeFDs(fd)
+	var buf [1024]byte
+	for {
+		n, err := unix.ReadDirent(fd, buf[:])
+		if err == unix.EINTR {
+			continue
+		}
+		if err != nil || n <= 0 {
+			return true
+		}
+		if _, count, _ := unix.ParseDirent(buf[:n], 1, nil); count > 0 { // without . and ..
+			return false
+		}
+	}
 }
 
 // listFiles returns the paths of regular files, sorted, and how many entries

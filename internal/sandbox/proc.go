@@ -49,14 +49,27 @@ func statusNumber(pid int, field string) int64 {
 	return taskStatusNumber("/proc/"+strconv.Itoa(pid), field)
 }
 
-func taskStatusNumber(task, field string) int64 {
-	var buf [4096]byte
+// openStatus opens the status of a process for many looks; -1 if that fails.
+func openStatus(pid int) int { return openTaskStatus("/proc/" + strconv.Itoa(pid)) }
+
+func openTaskStatus(task string) int {
 	fd, err := unix.Open(task+"/status", unix.O_RDONLY|unix.O_CLOEXEC, 0)
 	if err != nil {
-		return 0
+		return -1
 	}
+	return fd
+}
+
+func taskStatusNumber(task, field string) int64 {
+	fd := openTaskStatus(task)
 	defer closeFDs(fd)
-	n, err := unix.Read(fd, buf[:])
+	return readStatusNumber(fd, field)
+}
+
+// readStatusNumber reads a field from an open status file; 0 if it is not there.
+func readStatusNumber(fd int, field string) int64 {
+	var buf [4096]byte
+	n, err := unix.Pread(fd, buf[:], 0)
 	if err != nil || n <= 0 {
 		return 0
 	}
@@ -64,11 +77,8 @@ func taskStatusNumber(task, field string) int64 {
 	if !found {
 		return 0
 	}
-	line, _, _ := bytes.Cut(rest, []byte("\n"))
-	fields := bytes.Fields(line)
-	if len(fields) == 0 {
-		return 0
-	}
-	value, _ := strconv.ParseInt(string(fields[0]), 10, 64)
+	rest = bytes.TrimLeft(rest, " \t")
+	end := bytes.IndexFunc(rest, func(r rune) bool { return r < '0' || r > '9' })
+	value, _ := strconv.ParseInt(string(rest[:max(end, 0)]), 10, 64)
 	return value
 }

@@ -135,7 +135,7 @@ func line(n *int) *int {
 // to have kept them.
 func (r *report) bound() {
 	r.ExitCode &= 0xFF
-	if r.ExitCode == 0 && (r.End == endException || r.End == endSyntax) {
+	if r.ExitCode == 0 && (r.End == endException || r.End == endSyntax || r.Memory || r.Disk) {
 		r.ExitCode = 1
 	}
 	r.BlockedCount = min(max(r.BlockedCount, 0), maxRefusals)

@@ -5,18 +5,18 @@
 //
 // New changes the process that calls it, for good: it becomes undumpable, so
 // that no process of the same user can read its memory or environment, and the
-// reaper of orphans among its descendants.
+// reaper of orphans among its descendants, and its GOMAXPROCS grows.
 package sandbox
 
 import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"log/slog"
 	"os"
 	"runtime"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -28,7 +28,7 @@ import (
 // Config says how a Sandbox is built. The zero value is usable.
 type Config struct {
 	Python   string       // executable; "" finds one
-	Workers  int          // children that wait for a job; 0 means one per core and at least 4
+	Workers  int          // children that wait for a job; 0 means one per core and at least 4, and four times as many after a rush
 	WorkBase string       // folder for the runs' folders; "" means the system's temporary folder
 	Require  []string     // names of layers (LayerNames) without which New fails; nil requires none
 	Preload  []string     // modules to load once for all runs besides the standard library; AutoPreload alone: those of the usual ones that load; nil: none
@@ -36,6 +36,7 @@ type Config struct {
 	Log      *slog.Logger // nil means slog.Default()
 
 	weaken weaken // for tests
+	wear   wear   // 0 means usualWear
 }
 
 // weaken takes layers away, so that tests can show what the others hold.
@@ -61,15 +62,6 @@ func (w weaken) from(k guard.Kernel) guard.Kernel {
 	return k
 }
 
-// Bounds on waiting for a child: how long a run waits before it is refused, and
-// how long a worker rests after a failure and after a success.
-const (
-	childWait   = 5 * time.Second
-	workerRest  = 100 * time.Millisecond
-	longestRest = 5 * time.Second
-	refillRest  = time.Millisecond
-)
-
 // Sandbox is a running template interpreter with its waiting children. It is
 // safe for concurrent use.
 type Sandbox struct {
@@ -82,27 +74,38 @@ type Sandbox struct {
 	weaken    weaken
 	packages  packages
 	home      string // of the template while it loads packages; "" without any
+	wear      wear
+	turning   atomic.Int32 // changes of template under way
 	boot      []byte
 	turn      sync.Mutex          // where runs may leave processes: one run at a time
 	temporary map[string][]string // what the temporary folders held at the start
 
 	ready   chan *child
+	spare   chan folders   // untouched ones of dead children
+	idle    *time.Timer    // clears them
 	current chan *template // always offers the living template, if there is one
 	stop    chan struct{}
 	workers sync.WaitGroup
 	broom   *broom
 	listing listing
+
+	helpLock             sync.Mutex
+	helpers, mostHelpers int // workers that came in a rush
+	patience             time.Duration
 }
 
 // New finds Python, starts the template interpreter and returns once it is
 // ready to fork. The error says what a person can do about it.
 func New(cfg Config) (*Sandbox, error) {
 	s := &Sandbox{
-		log: cfg.Log, weaken: cfg.weaken,
-		ready: make(chan *child), current: make(chan *template), stop: make(chan struct{}),
+		log: cfg.Log, weaken: cfg.weaken, wear: cfg.wear, patience: helperPatience,
+		ready: make(chan *child), spare: make(chan folders, mostSpare), current: make(chan *template), stop: make(chan struct{}),
 	}
 	if s.log == nil {
 		s.log = slog.Default()
+	}
+	if s.wear == (wear{}) {
+		s.wear = usualWear
 	}
 	var err error
 	if s.packages, err = planPreload(cfg.Preload); err != nil {
@@ -117,6 +120,9 @@ func New(cfg Config) (*Sandbox, error) {
 		return nil, err
 	}
 	s.layers = choose(cfg.weaken.from(kernel), id, cfg.Sole)
+	if s.layers.forks() {
+		s.wear = noWear
+	}
 	if err := s.layers.check(cfg.Require); err != nil {
 		return nil, err
 	}
@@ -127,6 +133,7 @@ func New(cfg Config) (*Sandbox, error) {
 		return nil, errors.Join(err, removeBase(s.base), s.lock.Close())
 	}
 	s.broom = newBroom(s.log)
+	s.idle = time.AfterFunc(spareTime, s.clearSpare)
 	if err := s.start(cfg.Workers); err != nil {
 		return nil, errors.Join(err, s.Close())
 	}
@@ -147,6 +154,7 @@ func (s *Sandbox) tell() {
 }
 
 func (s *Sandbox) start(workers int) error {
+	moreProcessors()
 	if s.layers.prctl {
 		if err := protectSelf(); err != nil {
 			return err
@@ -161,6 +169,7 @@ func (s *Sandbox) start(workers int) error {
 	}
 	if workers <= 0 {
 		workers = max(4, runtime.NumCPU())
+		s.mostHelpers = 3 * workers
 	}
 	child, err := s.spawn(first) // a machine that cannot make one must not look ready
 	if err != nil {
@@ -170,17 +179,23 @@ func (s *Sandbox) start(workers int) error {
 	s.workers.Add(workers + 1)
 	go s.keep(first)
 	go func() {
-		if s.offer(child) {
-			s.supply()
+		if s.offer(child, 0) {
+			s.supply(0)
 		} else {
 			s.workers.Done()
 		}
 	}()
 	for range workers - 1 {
-		go s.supply()
+		go s.supply(0)
 	}
 	return nil
 }
+
+// moreProcessors gives Go's scheduler twice as many processors and two. A
+// goroutine that waits in a system call, as the sandbox does for children, keeps
+// its processor until it is taken away, which may take 10 ms (retake in
+// runtime/proc.go); requests must not wait meanwhile.
+var moreProcessors = sync.OnceFunc(func() { runtime.GOMAXPROCS(2*runtime.GOMAXPROCS(0) + 2) })
 
 // protectSelf keeps the server's memory and environment from processes of the
 // same user, and makes it the reaper of its descendants (prctl(2)).
@@ -203,7 +218,7 @@ func (s *Sandbox) spec() guard.Spec {
 		Policy: guardPolicy(defaultPolicy), Preload: preload, ThreadStack: 1 << 20,
 		Packages: s.packages.names, MustLoad: s.packages.must, Home: s.home,
 		OpenFiles: uint64(limits.OpenFiles), FileBytes: uint64(limits.FolderBytes), Seccomp: s.layers.seccomp,
-		Prctl: s.layers.prctl, Pidfd: s.layers.pidfd, NoGuard: s.weaken.guard,
+		Prctl: s.layers.prctl, NoGuard: s.weaken.guard,
 	}
 	spec.ReadFiles = append(spec.ReadFiles, "/dev/null", "/dev/zero", "/dev/random", "/dev/urandom")
 	spec.UID, spec.GID = s.layers.identity.dropTo()
@@ -219,198 +234,14 @@ func (s *Sandbox) spec() guard.Spec {
 	return spec
 }
 
-// keep offers the living template to the workers and starts a new one when it
-// dies.
-func (s *Sandbox) keep(t *template) {
-	defer s.workers.Done()
-	rest := workerRest
-	for {
-		select {
-		case s.current <- t:
-		case <-s.stop:
-			t.kill()
-			s.broom.sweep(t.reapOrphans)
-			return
-		case <-t.done:
-			s.log.Error("template interpreter died; starting another")
-			s.broom.sweep(t.reapOrphans)
-			for t = s.restart(); t == nil; t = s.restart() {
-				if !s.rest(rest) {
-					return
-				}
-				rest = min(2*rest, longestRest)
-			}
-			rest = workerRest
-		}
-	}
-}
-
-func (s *Sandbox) restart() *template {
-	t, err := s.startTemplate()
-	if err != nil {
-		s.log.Error("start template interpreter", "error", err.Error())
-		return nil
-	}
-	return t
-}
-
-// rest waits; it is false when the sandbox closes meanwhile.
-func (s *Sandbox) rest(d time.Duration) bool {
-	select {
-	case <-time.After(d):
-		return true
-	case <-s.stop:
-		return false
-	}
-}
-
-// supply makes one child after the other and holds each until a run takes it.
-func (s *Sandbox) supply() {
-	defer s.workers.Done()
-	for {
-		select {
-		case t := <-s.current:
-			if !s.supplyFrom(t) {
-				return
-			}
-		case <-s.stop:
-			return
-		}
-	}
-}
-
-// supplyFrom is false when the sandbox closes.
-func (s *Sandbox) supplyFrom(t *template) bool {
-	c, err := s.spawnInTurn(t)
-	if err != nil {
-		if t.alive() && !s.closing() {
-			s.log.Error("make child", "error", err.Error())
-			s.mendBase(t)
-		}
-		return s.rest(workerRest)
-	}
-	return s.offer(c)
-}
-
-// offer holds a child until a run takes it. It is false when the sandbox closes.
-func (s *Sandbox) offer(c *child) bool {
-	select {
-	case s.ready <- c:
-		// A short run is over before the next child is made: they would share cores.
-		return s.rest(refillRest)
-	case <-c.template.done:
-		s.discard(c)
-		return true
-	case <-s.stop:
-		s.discard(c)
-		return false
-	}
-}
-
-// mendBase makes the work base anew when somebody removed it. The template's
-// file wall is about the old folder, so it has to go.
-func (s *Sandbox) mendBase(t *template) {
-	s.baseLock.Lock()
-	defer s.baseLock.Unlock()
-	if _, err := os.Lstat(s.base); err == nil || !errors.Is(err, fs.ErrNotExist) {
-		return
-	}
-	lock, err := makeBase(s.base)
-	if err != nil {
-		s.log.Error("make work base again", "error", err.Error())
-		return
-	}
-	s.log.Error("the work base was removed; made again", "work_base", s.base)
-	_ = s.lock.Close()
-	s.lock = lock
-	t.kill()
-}
-
-// spawnInTurn makes a child between runs where a run may leave processes, so
-// that no waiting child is alive beside one.
-func (s *Sandbox) spawnInTurn(t *template) (*child, error) {
-	if s.layers.forks() {
-		s.turn.Lock()
-		defer s.turn.Unlock()
-	}
-	return s.spawn(t)
-}
-
-func (s *Sandbox) closing() bool {
-	select {
-	case <-s.stop:
-		return true
-	default:
-		return false
-	}
-}
-
-// discard ends a child and leaves nothing of it: in the background, unless the
-// machine may be frozen after the answer.
-func (s *Sandbox) discard(c *child) {
-	c.kill()
-	task := func() {
-		c.dead()
-		c.release()
-		s.broom.remove(c.dir)
-	}
-	if s.layers.forks() {
-		task()
-		return
-	}
-	s.broom.sweep(task)
-}
-
-// take returns a waiting child, or ErrUnavailable.
-func (s *Sandbox) take(ctx context.Context) (*child, error) {
-	if s.layers.forks() {
-		return s.takeOrMake(ctx)
-	}
-	late := time.NewTimer(childWait)
-	defer late.Stop()
-	select {
-	case c := <-s.ready:
-		return c, nil
-	case <-ctx.Done():
-		return nil, ctx.Err()
-	case <-late.C:
-		return nil, fmt.Errorf("%w: no child got ready within %s", snippet.ErrUnavailable, childWait)
-	case <-s.stop:
-		return nil, fmt.Errorf("%w: the sandbox is closed", snippet.ErrUnavailable)
-	}
-}
-
-// takeOrMake is take for the holder of the turn, whom no worker can serve
-// meanwhile.
-func (s *Sandbox) takeOrMake(ctx context.Context) (*child, error) {
-	late := time.NewTimer(childWait)
-	defer late.Stop()
-	select {
-	case c := <-s.ready:
-		return c, nil
-	default:
-	}
-	select {
-	case t := <-s.current:
-		c, err := s.spawn(t)
-		if err != nil {
-			err = fmt.Errorf("%w: %w", snippet.ErrUnavailable, err)
-		}
-		return c, err
-	case <-ctx.Done():
-		return nil, ctx.Err()
-	case <-late.C:
-		return nil, fmt.Errorf("%w: the template interpreter did not get ready within %s", snippet.ErrUnavailable, childWait)
-	case <-s.stop:
-		return nil, fmt.Errorf("%w: the sandbox is closed", snippet.ErrUnavailable)
-	}
-}
-
 // Close ends every process and removes every folder of the sandbox. Runs in
 // flight end as sandbox failures.
 func (s *Sandbox) Close() error {
+	s.helpLock.Lock()
 	close(s.stop)
+	s.helpLock.Unlock()
 	s.workers.Wait()
 	s.broom.wait()
+	s.idle.Stop()
 	return errors.Join(removeBase(s.base), s.lock.Close())
 }

@@ -1,7 +1,6 @@
 package sandbox
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -9,6 +8,8 @@ import (
 	"os"
 	"os/exec"
 	"runtime"
+	"strconv"
+	"strings"
 	"sync"
 	"syscall"
 	"time"
@@ -23,7 +24,7 @@ import (
 const (
 	templateStart = 20 * time.Second
 	childStart    = 10 * time.Second
-	controlPacket = 1 << 16 // bytes of one message on the control channel
+	controlPacket = 1 << 15 // bytes of one message on the control channel
 )
 
 // errTemplateGone means that the template interpreter died; its children die
@@ -36,23 +37,22 @@ type template struct {
 	control int           // our end of the control channel
 	size    int64         // bytes of address space when it was ready
 	loaded  []string      // packages that it has loaded
+	wall    *guard.Wall   // what all children may reach; nil without Landlock
 	done    chan struct{} // closed when the process is dead
+	leave   chan struct{} // asks who holds a waiting child to take one of a newer template
+
+	buf [controlPacket]byte // for what it says
 
 	mu       sync.Mutex
 	next     int
 	children map[int]*child // by id, until the template reported their end
 }
 
-// message is what the template says on the control channel.
+// message is what the template says on the control channel: a kind, then what
+// belongs to it, with spaces between.
 type message struct {
-	Ready  bool     `json:"ready"`
-	Loaded []string `json:"loaded"` // with ready
-	Failed string   `json:"failed"`
-	ID     int      `json:"id"`
-	PID    int      `json:"pid"`
-	Status *int     `json:"status"`
-	CPU    float64  `json:"cpu"`  // seconds
-	Peak   int64    `json:"peak"` // bytes
+	kind string // "ready MODULE...", "failed TEXT", "born ID PID", "unborn ID TEXT", "dead ID STATUS CPU PEAK"
+	rest string
 }
 
 // startTemplate returns a template that is ready to fork.
@@ -84,19 +84,25 @@ func (s *Sandbox) launch() (*template, error) {
 	}
 	control := os.NewFile(uintptr(theirs), "control")
 	defer control.Close()
+	t := &template{control: ours, done: make(chan struct{}), leave: make(chan struct{}), children: map[int]*child{}}
+	if t.wall, err = s.spec().ChildWall(); err != nil {
+		t.hangUp()
+		return nil, err
+	}
 	bootRead, bootWrite, err := os.Pipe()
 	if err != nil {
-		return nil, errors.Join(err, unix.Close(ours))
+		t.hangUp()
+		return nil, err
 	}
 	defer bootRead.Close()
-	t := &template{control: ours, done: make(chan struct{}), children: map[int]*child{}}
 	t.cmd = &exec.Cmd{
 		Path: "/proc/self/exe", Args: guard.Argv(), Env: []string{}, Dir: "/",
 		ExtraFiles:  []*os.File{control, bootRead},
 		SysProcAttr: s.templateAttr(),
 	}
 	if err := t.startProcess(); err != nil {
-		return nil, errors.Join(err, unix.Close(ours), bootWrite.Close())
+		t.hangUp()
+		return nil, errors.Join(err, bootWrite.Close())
 	}
 	go feed(bootWrite, s.boot)
 	return t, nil
@@ -152,20 +158,19 @@ func (t *template) awaitReady() error {
 	if n, err := pollFor(ready, templateStart); err != nil || n == 0 {
 		return errors.Join(errors.New("the template interpreter did not get ready in time"), err)
 	}
-	m, fds, err := t.receive()
-	closeFDs(fds...)
+	m, err := t.receive()
 	switch {
 	case err != nil:
 		return fmt.Errorf("template: %w", err)
-	case m.Failed != "":
-		return fmt.Errorf("template set-up: %s", m.Failed)
-	case !m.Ready:
+	case m.kind == "failed":
+		return fmt.Errorf("template set-up: %s", m.rest)
+	case m.kind != "ready":
 		return errors.New("template: unexpected first message")
 	}
 	if n := threads(t.cmd.Process.Pid); n != 1 {
 		return fmt.Errorf("template has %d threads; fork would keep only one", n)
 	}
-	t.loaded = m.Loaded
+	t.loaded = strings.Fields(m.rest)
 	t.size = statusBytes(t.cmd.Process.Pid, "VmSize")
 	return nil
 }
@@ -174,47 +179,69 @@ func (t *template) awaitReady() error {
 func (t *template) listen(log *slog.Logger) {
 	defer t.hangUp()
 	for {
-		m, fds, err := t.receive()
+		m, err := t.receive()
+		if err == nil {
+			err = t.deliver(m)
+		}
 		if err != nil {
-			closeFDs(fds...)
 			_ = t.cmd.Process.Kill() // a template that cannot be heard is of no use
 			if !errors.Is(err, errTemplateGone) {
 				log.Error("template channel", "error", err.Error())
 			}
 			return
 		}
-		t.deliver(m, fds)
 	}
 }
 
-func (t *template) deliver(m message, fds []int) {
-	t.mu.Lock()
-	defer t.mu.Unlock() // the channels have room for the one message that each gets
-	c := t.children[m.ID]
-	if m.Status != nil || m.Failed != "" {
-		delete(t.children, m.ID)
-	}
-	switch {
-	case c == nil || c.released:
-		closeFDs(fds...)
-	case m.Status != nil:
-		c.exit <- exit{unix.WaitStatus(*m.Status), time.Duration(m.CPU * float64(time.Second)), m.Peak}
+// deliver never waits: the channels have room for the one message that each gets.
+func (t *template) deliver(m message) error {
+	var id int
+	var b birth
+	var e exit
+	var err error
+	switch m.kind {
+	case "born":
+		_, err = fmt.Sscan(m.rest, &id, &b.pid)
+	case "unborn":
+		number, text, _ := strings.Cut(m.rest, " ")
+		b.failed = text
+		id, err = strconv.Atoi(number)
+	case "dead":
+		_, err = fmt.Sscan(m.rest, &id, &e.status, &e.cpu, &e.peak)
 	default:
-		c.born <- birth{m.PID, fds, m.Failed}
+		err = errors.New("unknown kind")
 	}
-}
-
-// giveBack closes what arrived for a child that nobody waits for any more, and
-// has what still arrives closed as well.
-func (t *template) giveBack(c *child) {
+	if err != nil {
+		return fmt.Errorf("message %q: %w", m.kind, err)
+	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	c.released = true
-	select {
-	case b := <-c.born:
-		closeFDs(b.fds...)
-	default:
+	c := t.children[id]
+	if m.kind != "born" {
+		delete(t.children, id)
 	}
+	switch {
+	case c == nil:
+	case m.kind == "dead":
+		c.exit <- e
+	default:
+		c.born <- b
+	}
+	return nil
+}
+
+// made is how many children were asked of it.
+func (t *template) made() int {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.next
+}
+
+// busy reports whether children of it are left.
+func (t *template) busy() bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return len(t.children) > 0
 }
 
 // pids are the processes that the template answers for: itself and its children.
@@ -228,21 +255,16 @@ func (t *template) pids() []int {
 	return known
 }
 
-func (t *template) receive() (message, []int, error) {
-	var m message
-	buf, oob := make([]byte, controlPacket), make([]byte, unix.CmsgSpace(4))
-	n, oobn, _, _, err := unix.Recvmsg(t.control, buf, oob, unix.MSG_CMSG_CLOEXEC)
+func (t *template) receive() (message, error) {
+	n, _, err := unix.Recvfrom(t.control, t.buf[:], 0)
 	for err == unix.EINTR {
-		n, oobn, _, _, err = unix.Recvmsg(t.control, buf, oob, unix.MSG_CMSG_CLOEXEC)
+		n, _, err = unix.Recvfrom(t.control, t.buf[:], 0)
 	}
 	if err != nil || n == 0 {
-		return m, nil, errors.Join(errTemplateGone, err)
+		return message{}, errors.Join(errTemplateGone, err)
 	}
-	fds := receivedFDs(oob[:oobn])
-	if err := json.Unmarshal(buf[:n], &m); err != nil {
-		return m, fds, fmt.Errorf("decode message: %w", err)
-	}
-	return m, fds, nil
+	kind, rest, _ := strings.Cut(string(t.buf[:n]), " ")
+	return message{kind, rest}, nil
 }
 
 // request asks for a child. Exactly one birth follows, unless the template dies.
@@ -251,24 +273,48 @@ func (t *template) request(c *child, fds ...int) error {
 	defer t.mu.Unlock()
 	t.next++
 	c.id = t.next
-	text, err := json.Marshal(map[string]int{"id": c.id})
-	if err != nil {
-		return err
-	}
 	t.children[c.id] = c
-	if err := unix.Sendmsg(t.control, text, unix.UnixRights(fds...), nil, unix.MSG_NOSIGNAL); err != nil {
+	if err := unix.Sendmsg(t.control, fmt.Appendf(nil, "fork %d", c.id), unix.UnixRights(fds...), nil, unix.MSG_NOSIGNAL); err != nil {
 		delete(t.children, c.id)
 		return fmt.Errorf("ask template for a child: %w", err)
 	}
 	return nil
 }
 
-// hangUp closes the control channel; later requests fail.
+// ruleset is the file wall of a child with these folders; -1 without Landlock.
+// It is made here, since that is cheaper than in Python, and needs no right that
+// the server lacks.
+func (t *template) ruleset(folders ...string) (int, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	switch {
+	case t.control < 0:
+		return -1, errTemplateGone
+	case t.wall == nil:
+		return -1, nil
+	}
+	return t.wall.Ruleset(folders...)
+}
+
+// reap has the template take the end of a child that is dead, and say how it
+// was. Until then the child's number is nobody else's.
+func (t *template) reap(c *child) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.children[c.id] == c {
+		_ = unix.Sendto(t.control, fmt.Appendf(nil, "reap %d", c.id), unix.MSG_NOSIGNAL, nil)
+	}
+}
+
+// hangUp closes what the server holds of the template; later requests fail.
 func (t *template) hangUp() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	closeFDs(t.control)
 	t.control = -1
+	if t.wall != nil {
+		t.wall.Close()
+	}
 }
 
 // kill ends the template, and with it every child. It returns when it is dead.

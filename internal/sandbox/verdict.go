@@ -29,11 +29,12 @@ func (r *run) verdict(e ending) snippet.Result {
 	if result.Blocked == nil {
 		result.Blocked = []snippet.Refusal{}
 	}
-	if e.report != nil {
+	switch {
+	case e.report == nil:
+	case len(result.Blocked) == 0: // each run's first refusals are told as they happen: there was none
+		e.report.Refused = ""
+	default:
 		result.BlockedCount = max(result.BlockedCount, e.report.BlockedCount)
-		if result.BlockedCount == 0 {
-			e.report.Refused = "" // nobody refused anything
-		}
 	}
 	result.Reason = r.reason(e)
 	if e.report != nil {
@@ -92,9 +93,12 @@ func (r *report) failure(reason snippet.Reason) *snippet.Failure {
 		return nil
 	case snippet.Exception, snippet.SyntaxError, snippet.MemoryLimit:
 		if r.Error == nil {
-			return &snippet.Failure{Type: map[snippet.Reason]string{
+			r.Error = &snippet.Failure{}
+		}
+		if r.Error.Type == "" {
+			r.Error.Type = map[snippet.Reason]string{
 				snippet.Exception: "Exception", snippet.SyntaxError: "SyntaxError", snippet.MemoryLimit: "MemoryError",
-			}[reason]}
+			}[reason]
 		}
 	}
 	return r.Error

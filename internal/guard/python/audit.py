@@ -49,6 +49,7 @@ class Paths:
 
     def __init__(self, trees, files):
         self._folders = ()
+        self.written = False  # whether the run opened a file to write
         self._trees = tuple(t.rstrip("/") + "/" for t in trees)
         self._files = frozenset(files) | DEVICES | STREAMS
         # Taken now, so that user code cannot put itself in their place.
@@ -104,7 +105,10 @@ def audit_hook(ledger, paths, policy):
                 check(args[at], True)
 
     def on_open(_event, args):
-        check(args[0], type(args[2]) is int and args[2] & WRITING != 0)
+        write = type(args[2]) is int and args[2] & WRITING != 0
+        if write:
+            paths.written = True
+        check(args[0], write)
 
     def on_socket(_event, _args):
         # asyncio's wake-up pair is the one socket that a run may have.

@@ -6,6 +6,8 @@ set itself up must say where, and must not run.
 
 import base64
 import ctypes
+import errno
+import mmap
 import os
 import struct
 
@@ -13,11 +15,14 @@ PR_SET_PDEATHSIG = 1
 PR_SET_DUMPABLE = 4
 SECCOMP_SET_MODE_FILTER = 1
 SECCOMP_FILTER_FLAG_SPEC_ALLOW = 1 << 2  # linux/seccomp.h; spares the mitigations of kernels before 5.16
-LANDLOCK_RULE_PATH_BENEATH = 1
 SIGKILL = 9
+PROT_READ, PROT_WRITE, PROT_EXEC = 1, 2, 4
+PT_LOAD, PF_X, PF_W = 1, 1, 2  # elf.h
+PAGE = mmap.PAGESIZE
 
 _libc = ctypes.CDLL(None, use_errno=True)
-_libc.syscall.restype = ctypes.c_long
+_syscall = _libc.syscall
+_syscall.restype = ctypes.c_long
 _libc.prctl.restype = ctypes.c_int
 
 
@@ -34,6 +39,9 @@ def _must(step, result):
     return result
 
 
+_pointer, _size = ctypes.c_void_p, ctypes.c_size_t
+
+
 def _long(value):
     return ctypes.c_long(value)
 
@@ -47,12 +55,59 @@ def die_with_parent(parent, prctl):
     if prctl:
         _must("prctl PDEATHSIG", _libc.prctl(PR_SET_PDEATHSIG, _long(SIGKILL), _long(0), _long(0), _long(0)))
     if os.getppid() != parent:
-        raise Step("parent check", 3)
+        raise Step("parent check", errno.ESRCH)
 
 
-def close_to_others():
-    """Let no process of the same user look in: at memory, and at what /proc shows by name (PR_SET_DUMPABLE, prctl(2))."""
-    _must("prctl DUMPABLE", _libc.prctl(PR_SET_DUMPABLE, _long(0), _long(0), _long(0), _long(0)))
+_fork = ctypes.PyDLL(None, use_errno=True).fork  # keeps the interpreter's lock, as its own fork does
+_fork.restype = ctypes.c_int
+
+
+def fork():
+    """fork(2) without the interpreter's own hooks.
+
+    os.fork renews every lock, forgets other threads, and calls what modules
+    registered. A process with one thread needs none of it, and each page that
+    the hooks change costs a copy in every child. Left to the caller is what
+    one thread needs too: new random numbers.
+    """
+    pid = _fork()
+    if pid < 0:
+        raise OSError(ctypes.get_errno(), os.strerror(ctypes.get_errno()))
+    return pid
+
+
+def hot_text():
+    """The mappings of the interpreter's and the C library's own code and constants: (start, end, protection)."""
+    landmarks = [ctypes.cast(f, _pointer).value for f in (ctypes.pythonapi.Py_Initialize, _libc.prctl)]
+    found = []
+
+    def note(info, _size, _data):
+        base, _, headers, count = struct.unpack("=QQQH", ctypes.string_at(info, 26))  # struct dl_phdr_info
+        segments = []
+        for i in range(count):
+            kind, flags, _, at, _, _, size, _ = struct.unpack("=IIQQQQQQ", ctypes.string_at(headers + 56 * i, 56))  # Elf64_Phdr
+            if kind == PT_LOAD and not flags & PF_W:
+                start, end = base + at, base + at + size
+                segments.append((start & -PAGE, (end + PAGE - 1) & -PAGE, PROT_READ | (PROT_EXEC if flags & PF_X else 0)))
+        if any(start <= mark < end for start, end, _ in segments for mark in landmarks):
+            found.extend(segments)
+        return 0
+
+    _libc.dl_iterate_phdr(ctypes.CFUNCTYPE(ctypes.c_int, _pointer, _size, _pointer)(note), None)
+    return found
+
+
+def share_text():
+    """Have forks share what is mapped of the interpreter's code, page tables and all.
+
+    The kernel leaves that to page faults, some hundred in each child, unless a page of the mapping was
+    ever written (vma_needs_copy in mm/memory.c). So one is, with what it holds.
+    """
+    for start, end, protection in hot_text():
+        if _libc.mprotect(_pointer(start), _size(end - start), protection | PROT_WRITE) != 0:
+            continue  # a kernel with stricter rules; it only costs time
+        ctypes.memmove(start, ctypes.string_at(start, 1), 1)
+        _must("mprotect", _libc.mprotect(_pointer(start), _size(end - start), protection))
 
 
 class Filter:
@@ -61,49 +116,59 @@ class Filter:
     OWN_PID = struct.pack("=I", 0x7FFFFFFF)  # stands for the process's own id; no process has it
 
     def __init__(self, number, program):
-        self._number, self._program = number, base64.b64decode(program)
+        code = base64.b64decode(program)
+        self._buffer = buffer = ctypes.create_string_buffer(code, len(code))
+        at = [i for i in range(0, len(code), 4) if code[i:i + 4] == self.OWN_PID]
+        self._own = [ctypes.c_uint32.from_buffer(buffer, i) for i in at]
+        # struct sock_fprog { unsigned short len; struct sock_filter *filter; }
+        self._prog = struct.pack("@HP", len(code) // 8, ctypes.addressof(buffer))
+        self._call = _long(number), _long(SECCOMP_SET_MODE_FILTER), _long(SECCOMP_FILTER_FLAG_SPEC_ALLOW), self._prog
 
     def install(self, step):
-        code = self._program.replace(self.OWN_PID, struct.pack("=I", os.getpid()))
-        buffer = ctypes.create_string_buffer(code, len(code))
-        # struct sock_fprog { unsigned short len; struct sock_filter *filter; }
-        prog = struct.pack("@HP", len(code) // 8, ctypes.addressof(buffer))
-        _must(step, _libc.syscall(_long(self._number), _long(SECCOMP_SET_MODE_FILTER),
-                                  _long(SECCOMP_FILTER_FLAG_SPEC_ALLOW), prog))
+        pid = os.getpid()
+        for word in self._own:
+            word.value = pid
+        _must(step, _syscall(*self._call))
 
 
-class Wall:
-    """The Landlock layer of one child: the library to read, its own folders to write."""
+class Confinement:
+    """What a child does to itself first. Its system calls are made ready in the template: each object that
+    a child makes or touches costs it a page.
+    """
 
-    CREATE, ADD, RESTRICT = 444, 445, 446  # the same numbers on every architecture
+    FIRST = 3  # the lowest descriptor that requests do not take: the job channel
 
-    def __init__(self, plan, read_trees, read_files, write_files):
-        self._plan = plan
-        self._attr = struct.pack("=QQQ", plan["handled_fs"], plan["handled_net"], plan["scoped"])[:plan["attr_size"]]
-        self._shared = [*self._open(read_trees, plan["read_tree"]), *self._open(read_files, plan["read_file"]),
-                        *self._open(write_files, plan["write_file"])]
+    def __init__(self, config):
+        number = {name: _long(n) for name, n in config["numbers"].items()}
+        self._received = [_long(-1) for _ in range(5)]  # job channel, stdin, stdout, stderr, ruleset
+        self._calls = [(f"descriptor {want}", (number["dup3"], fd, _long(want), _long(0)))
+                       for want, fd in zip((self.FIRST, 0, 1, 2), self._received)]
+        if config["prctl"]:
+            self._calls.append(("prctl PDEATHSIG", (number["prctl"], _long(PR_SET_PDEATHSIG), _long(SIGKILL))))
+        for resource, most in config["rlimits"]:
+            limit = struct.pack("=QQ", most, most)  # struct rlimit64
+            self._calls.append((f"limit {resource}", (number["prlimit64"], _long(0), _long(resource), limit, _long(0))))
+        if config["landlock"]:
+            self._calls.append(("landlock restrict", (number["landlock_restrict_self"], self._received[4], _long(0))))
+        elif config["prctl"]:  # under Landlock no run sees another's /proc, and the parent may look in
+            self._calls.append(("prctl DUMPABLE", (number["prctl"], _long(PR_SET_DUMPABLE), _long(0))))
+        self._filter = config["child_filter"] and Filter(config["numbers"]["seccomp"], config["child_filter"])
+        self._parent = os.getpid()
 
-    @staticmethod
-    def _open(paths, access):
-        for path in paths:
-            try:
-                yield os.open(path, os.O_PATH | os.O_CLOEXEC), access
-            except FileNotFoundError:
-                continue  # what is not there needs no permission
+    def receive(self, fds):
+        """Take the descriptors of the next child, in the template."""
+        if len(fds) < 4 or min(fds) <= self.FIRST:
+            raise Step("descriptors", errno.EBADF)
+        for slot, fd in zip(self._received, fds):
+            slot.value = fd
 
-    def _allow(self, ruleset, fd, access):
-        rule = struct.pack("=Qi", access, fd)  # struct landlock_path_beneath_attr is packed
-        _must("landlock rule", _libc.syscall(_long(self.ADD), _long(ruleset), _long(LANDLOCK_RULE_PATH_BENEATH),
-                                             rule, _long(0)))
-
-    def close_behind(self, folders):
-        """Restrict the calling process to the shared rules and to folders."""
-        ruleset = _must("landlock ruleset", _libc.syscall(_long(self.CREATE), self._attr, _long(len(self._attr)), _long(0)))
-        for fd, access in self._shared:
-            self._allow(ruleset, fd, access)
-        for path in folders:
-            fd = os.open(path, os.O_PATH | os.O_DIRECTORY)
-            self._allow(ruleset, fd, self._plan["write_tree"])
-            os.close(fd)
-        _must("landlock restrict", _libc.syscall(_long(self.RESTRICT), _long(ruleset), _long(0)))
-        os.close(ruleset)
+    def enter(self):
+        """Give up everything that the run does not need. On any failure nothing may run."""
+        for step, call in self._calls:
+            if _syscall(*call) < 0:
+                raise Step(step, ctypes.get_errno())
+        if os.getppid() != self._parent:
+            raise Step("parent check", errno.ESRCH)
+        os.closerange(self.FIRST + 1, 1 << 20)
+        if self._filter:
+            self._filter.install("seccomp child filter")

@@ -9,13 +9,13 @@ import io
 import logging
 import mmap
 import os
+import random
 import resource
 import sys
 import threading
 import types
 import weakref
-from json import JSONDecoder
-from time import monotonic
+from json import loads
 
 from cloche_audit import Paths, audit_hook
 from cloche_imports import Policy, WorkFolder, arm_imports, guarded_builtins, work_folder_hook
@@ -23,9 +23,8 @@ from cloche_refusal import SNIPPET, Ledger
 from cloche_verdict import OUT_OF_MEMORY, Failure, refusal_behind, report, unspeakable
 
 JOB = 3  # the descriptor of the job channel
+LAST_WORDS = b"R" + OUT_OF_MEMORY.encode()
 FUTURE = sum(getattr(__future__, name).compiler_flag for name in __future__.all_feature_names)
-
-_scan = JSONDecoder().scan_once  # what loads calls in the end, without what it does before
 
 # Address space for the report of a snippet that has used up its own; no page of it is ever touched.
 BALLAST = [mmap.mmap(-1, 8 << 20, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)]
@@ -52,6 +51,23 @@ def write_out(objects):
                 thing.flush()
             except BaseException:
                 pass  # closed, or the disk is full
+
+
+def read(packet):
+    """What arm takes, and the source."""
+    head, _, code = packet.partition(b"\n")
+    token, memory, seconds, tasks, rest = head.split(b" ", 4)
+    source = code.decode("utf-8")
+    return (token, int(memory), int(seconds), int(tasks), rest), source[1:] if source.startswith("\ufeff") else source
+
+
+def flush():
+    """Write out what the standard streams still hold."""
+    for name in ("stdout", "stderr", "__stdout__", "__stderr__"):
+        try:
+            getattr(sys, name).flush()
+        except BaseException:
+            pass  # a stream that the snippet closed, replaced or deleted
 
 
 class Snippet:
@@ -136,17 +152,19 @@ class Run:
             self.use(config["policy"])
             sys.addaudithook(lambda event, args: self._audit(event, args) if self._armed else None)
 
-    def enter(self, work, tmp):
-        """Take the folders of one child."""
-        self.folder.path = work
-        # Made here, since the collector never looks into what is frozen in the template.
+    def prepare(self):
+        """Make what every child starts with. After the freeze, since the collector never looks into what is frozen."""
         self.snippet = Snippet(self.guarded)
         sys.modules["__main__"] = self.snippet.main
+        sys.path.insert(0, "")
+
+    def enter(self, work, tmp):
+        """Take the folders of one child, and random numbers of its own."""
+        self.folder.path = sys.path[0] = work
         if self._files:  # else no wall stands between files, and none can be opened
             self.paths.enter(work, tmp)
         os.environ["HOME"] = os.environ["TMPDIR"] = tmp
-        sys.path.insert(0, work)
-        self._age, self._entered = self.folder.age(), monotonic()
+        random.seed()
 
     def send(self, kind, text):
         self._write(JOB, self._token + kind + text.encode("utf-8", "backslashreplace"))
@@ -164,39 +182,47 @@ class Run:
                 for loaded in [m for m in sys.modules if m == name or m.startswith(name + ".")]:
                     del sys.modules[loaded]
 
-    def arm(self, header):
-        self._token = header["token"].encode()
-        self._last_words = self._token + b"R" + OUT_OF_MEMORY.encode()
+    def arm(self, token, memory, seconds, tasks, rest):
+        """Take what the first line of the job says: the token, the limits, and the rest as JSON, if there is any."""
+        self._token, self._last_words = token, token + LAST_WORDS
         # An unprivileged process can lower its hard limits and never raise them.
-        for name, (soft, hard) in header["rlimits"].items():
-            resource.setrlimit(getattr(resource, name), (soft, hard))
-        self.shadow(header["modules"])
-        if header["policy"] is not None and self._guard:  # a stricter or a looser one than the server's own
-            self.use(header["policy"])
-        # File times may be as coarse as a tick of the kernel, 10 ms at most.
-        self._tell = monotonic() - self._entered > 0.02
+        resource.setrlimit(resource.RLIMIT_AS, (memory, memory))
+        resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds + 1))
+        if tasks:
+            resource.setrlimit(resource.RLIMIT_NPROC, (tasks, tasks))
+        if rest:
+            more = loads(rest)
+            self.shadow(more["modules"])
+            if more["policy"] is not None and self._guard:  # a stricter or a looser one than the server's own
+                self.use(more["policy"])
         self._armed = True
 
     def job(self, packet):
-        head, _, code = packet.partition(b"\n")
-        self.arm(_scan(head.decode(), 0)[0])
-        source = code.decode("utf-8")
-        self._source = source = source[1:] if source.startswith("\ufeff") else source
+        head, source = read(packet)
+        self.arm(*head)
+        self._source = source
         try:
             end = self.attempt(source)
         except BaseException as e:  # a trace function got in the way; one that raises is gone
             end = self.ended(self.failed, e, source)
         self.finish()
         self.let_go()
-        for name in ("stdout", "stderr", "__stdout__", "__stderr__"):
-            try:
-                getattr(sys, name).flush()
-            except BaseException:
-                pass  # a stream that the snippet closed, replaced or deleted
+        flush()
         try:
             self.send(b"R", report(**end, refusals=self.ledger.count))
         except BaseException:  # the snippet closed the channel: let the exit status tell
             self._exit(end["exit_code"])
+
+    def rehearse(self):
+        """Do of a job what leaves no trace."""
+        read(b"0 1 1 0 \nprint()")
+        resource.getrlimit(resource.RLIMIT_AS)
+        self.finish()
+        if self._guard:
+            self.let_go()
+            for event in ("compile", "exec", "import"):
+                self._audit(event, ("", None))
+        flush()
 
     def no_memory(self):
         """Report the end of a snippet that left nothing to report with."""
@@ -235,15 +261,15 @@ class Run:
     def let_go(self):
         """Close what the snippet left open, as the interpreter would, so that its files are whole."""
         try:
-            if not self._files or self._tell and self.folder.age() == self._age or not os.listdir(self.folder.path):
-                return  # nothing was made in it, or removed from it
+            if self._guard and not self.paths.written:
+                return
             # First, since the collector may close a buffer before the text stream above it is flushed.
             write_out(gc.get_objects())
             if self._last.alone():  # else a daemon thread is at work with the globals
                 self.forget()
                 write_out(gc.get_objects())
         except BaseException:
-            pass  # the folder is gone, or cannot be read
+            pass  # a finaliser of the snippet's got in the way
 
     def forget(self):
         """Let the user's modules go. Their globals stay whole until what they hold is finalised."""

@@ -1,0 +1,149 @@
+package sandbox
+
+import (
+	"math"
+	"time"
+)
+
+// wear says when a template has served long enough. All its children have the
+// same hash seed and the same layout of memory, which a patient caller could
+// learn (PYTHONHASHSEED; fork(2)).
+type wear struct {
+	runs int // children that it made
+	age  time.Duration
+}
+
+// usualWear is a minute of full load, or an hour of any.
+var usualWear = wear{runs: 20_000, age: time.Hour}
+
+// noWear is for where runs may leave processes: the sweep would end an heir.
+var noWear = wear{runs: math.MaxInt, age: math.MaxInt64}
+
+// keep offers the living template to the workers. It starts a new one when it
+// dies, and also when it is worn: then beside it, so that no run waits.
+func (s *Sandbox) keep(t *template) {
+	defer s.workers.Done()
+	var heir chan *template // the next one, while it starts
+	most := s.wear.runs
+	aged := time.NewTimer(s.wear.age)
+	defer aged.Stop()
+	for {
+		select {
+		case s.current <- t:
+			if heir == nil && t.made() >= most {
+				heir = s.prepareHeir()
+			}
+		case <-aged.C:
+			if heir == nil && t.made() > 0 {
+				heir = s.prepareHeir()
+			}
+			aged.Reset(s.wear.age)
+		case next := <-heir:
+			heir = nil
+			if next == nil {
+				most = t.made() + s.wear.runs // a machine without room for two now may have it later
+				continue
+			}
+			s.retire(t)
+			t, most = next, s.wear.runs
+			aged.Reset(s.wear.age)
+		case <-s.stop:
+			s.end(t)
+			if heir != nil {
+				s.end(<-heir)
+			}
+			return
+		case <-t.done:
+			s.log.Error("template interpreter died; starting another")
+			s.broom.sweep(t.reapOrphans)
+			if t = s.replace(heir); t == nil {
+				return
+			}
+			heir, most = nil, s.wear.runs
+		}
+	}
+}
+
+// prepareHeir starts a template in the background; nil comes when that failed.
+func (s *Sandbox) prepareHeir() chan *template {
+	heir := make(chan *template, 1)
+	s.turning.Add(1)
+	s.workers.Go(func() {
+		defer s.turning.Add(-1)
+		heir <- s.restart()
+	})
+	return heir
+}
+
+// replace returns the template that follows a dead one, nil when the sandbox
+// closes before there is one.
+func (s *Sandbox) replace(heir chan *template) *template {
+	rest := workerRest
+	if heir != nil {
+		if t := <-heir; t != nil {
+			return t
+		}
+	}
+	for {
+		if t := s.restart(); t != nil {
+			return t
+		}
+		if !s.rest(rest) {
+			return nil
+		}
+		rest = min(2*rest, longestRest)
+	}
+}
+
+func (s *Sandbox) restart() *template {
+	t, err := s.startTemplate()
+	if err != nil {
+		s.log.Error("start template interpreter", "error", err.Error())
+		return nil
+	}
+	return t
+}
+
+// retire ends a template that has an heir, once its children are gone: each of
+// those that wait gives way to one of the heir's, one at a time.
+func (s *Sandbox) retire(t *template) {
+	s.turning.Add(1)
+	s.workers.Go(func() {
+		defer s.turning.Add(-1)
+		defer s.end(t)
+		for t.busy() && t.alive() && s.rest(tick) {
+			select {
+			case t.leave <- struct{}{}:
+			default: // those that are left run
+			}
+		}
+	})
+}
+
+// end kills a template, and every child that it still has.
+func (s *Sandbox) end(t *template) {
+	if t == nil {
+		return
+	}
+	t.kill()
+	s.broom.sweep(t.reapOrphans)
+}
+
+// rest waits; it is false when the sandbox closes meanwhile.
+func (s *Sandbox) rest(d time.Duration) bool {
+	select {
+	case <-time.After(d):
+		return true
+	case <-s.stop:
+		return false
+	}
+}
+
+func (s *Sandbox) closing() bool {
+	select {
+	case <-s.stop:
+		return true
+	default:
+		return false
+	}
+}

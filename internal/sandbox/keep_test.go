@@ -1,0 +1,94 @@
+package sandbox
+
+import (
+	"runtime"
+	"sync"
+	"testing"
+	"time"
+
+	"cloche/internal/snippet"
+)
+
+// A worn template gives way to another while runs go on, and leaves nothing.
+func TestWornTemplateGivesWay(t *testing.T) {
+	s := newSandbox(t, Config{Workers: 2, wear: wear{runs: 40, age: time.Hour}})
+	before := s.settled(t, 2)
+	seen := map[int]bool{}
+	var callers sync.WaitGroup
+	for range 3 {
+		callers.Go(func() {
+			for range 60 {
+				if r := s.run(t, job("print(1)")); r.Outcome != snippet.OK || r.Stdout != "1\n" {
+					t.Errorf("%+v", r)
+				}
+			}
+		})
+	}
+	watched := make(chan struct{})
+	go func() {
+		defer close(watched)
+		for range 40 {
+			if template := s.living(); template != nil {
+				seen[template.cmd.Process.Pid] = true
+			}
+			time.Sleep(10 * time.Millisecond)
+		}
+	}()
+	callers.Wait()
+	<-watched
+	s.backTo(t, before)
+	if len(seen) < 2 {
+		t.Errorf("%d templates served 180 runs, want a new one each 40", len(seen))
+	}
+}
+
+// One that only grew old is replaced too, with nobody asking for a run.
+func TestAgedTemplateGivesWay(t *testing.T) {
+	s := newSandbox(t, Config{Workers: 2, wear: wear{runs: 1000, age: 200 * time.Millisecond}})
+	first := s.living().cmd.Process.Pid
+	for end := time.Now().Add(20 * time.Second); s.living() == nil || s.living().cmd.Process.Pid == first; time.Sleep(10 * time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatal("the template is still the first one")
+		}
+	}
+	s.fine(t)
+}
+
+// A run in flight keeps its template.
+func TestRetiredTemplateLetsRunsFinish(t *testing.T) {
+	s := newSandbox(t, Config{Workers: 1, wear: wear{runs: 3, age: time.Hour}})
+	slow := make(chan snippet.Result, 1)
+	go func() { slow <- s.run(t, job("import time\ntime.sleep(2)\nprint('done')")) }()
+	for range 12 {
+		s.fine(t)
+	}
+	if r := <-slow; r.Stdout != "done\n" {
+		t.Errorf("%+v", r)
+	}
+	s.settled(t, 1)
+}
+
+// Callers that find no child bring more of them; later only the usual number waits.
+func TestPoolGrowsAndShrinks(t *testing.T) {
+	s := newSandbox(t, Config{})
+	s.helpLock.Lock()
+	s.mostHelpers, s.patience = 6, 300*time.Millisecond
+	s.helpLock.Unlock()
+	before := s.settled(t, max(4, runtime.NumCPU()))
+	var callers sync.WaitGroup
+	for range 12 {
+		callers.Go(func() { s.run(t, job("import time\ntime.sleep(0.3)")) })
+	}
+	most := 0
+	for range 100 {
+		s.helpLock.Lock()
+		most = max(most, s.helpers)
+		s.helpLock.Unlock()
+		time.Sleep(5 * time.Millisecond)
+	}
+	callers.Wait()
+	if most == 0 || most > 6 {
+		t.Errorf("%d workers came to help, want 1 to 6", most)
+	}
+	s.backTo(t, before)
+}

@@ -1,0 +1,223 @@
+package sandbox
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"time"
+
+	"cloche/internal/snippet"
+)
+
+// The pool of children that wait for a job. Each worker makes one and holds it
+// until a run takes it. Runs that find none bring more workers, which leave when
+// nobody needs their child for a while.
+
+// Bounds on waiting for a child: how long a run waits before it is refused, and
+// how long a worker rests after a failure and after a success.
+const (
+	childWait      = 5 * time.Second
+	workerRest     = 100 * time.Millisecond
+	longestRest    = 5 * time.Second
+	refillRest     = time.Millisecond
+	lookRest       = 2 * time.Second  // between looks at whether a waiting child still lives
+	helperPatience = 10 * time.Second // how long a worker that was called for help waits for a run
+)
+
+// supply makes one child after the other and holds each until a run takes it, or
+// until the patience is over; 0 is for ever.
+func (s *Sandbox) supply(patience time.Duration) {
+	defer s.workers.Done()
+	for {
+		select {
+		case t := <-s.current:
+			if !s.supplyFrom(t, patience) {
+				return
+			}
+		case <-s.stop:
+			return
+		}
+	}
+}
+
+// supplyFrom is false when the worker is to leave.
+func (s *Sandbox) supplyFrom(t *template, patience time.Duration) bool {
+	c, err := s.spawnInTurn(t)
+	if err != nil {
+		s.notMade(t, err)
+		return s.rest(workerRest)
+	}
+	return s.offer(c, patience)
+}
+
+func (s *Sandbox) notMade(t *template, err error) {
+	if t.alive() && !s.closing() {
+		s.log.Error("make child", "error", err.Error())
+		s.mendBase(t)
+	}
+}
+
+// offer holds a child until a run takes it. It is false when the worker is to
+// leave: the sandbox closes, or its patience is over.
+func (s *Sandbox) offer(c *child, patience time.Duration) bool {
+	look := time.NewTicker(lookRest)
+	defer look.Stop()
+	var late <-chan time.Time
+	if patience > 0 {
+		late = time.After(patience)
+	}
+	for !c.gone() {
+		select {
+		case s.ready <- c:
+			// A short run is over before the next child is made: they would share cores.
+			return s.rest(refillRest)
+		case <-look.C: // somebody may kill it
+		case <-c.template.leave:
+			c = s.exchange(c)
+		case <-c.template.done:
+			s.discard(c)
+			return true
+		case <-late:
+			s.discard(c)
+			return false
+		case <-s.stop:
+			s.discard(c)
+			return false
+		}
+	}
+	s.discard(c)
+	return true
+}
+
+// exchange returns a child of the current template for one of an earlier; the
+// same one if none can be made.
+func (s *Sandbox) exchange(c *child) *child {
+	select {
+	case t := <-s.current:
+		heir, err := s.spawnInTurn(t)
+		if err != nil {
+			s.notMade(t, err)
+			return c
+		}
+		s.discard(c)
+		return heir
+	case <-s.stop:
+		return c
+	}
+}
+
+// callHelp brings one more worker, up to the most that may be.
+func (s *Sandbox) callHelp() {
+	s.helpLock.Lock()
+	defer s.helpLock.Unlock()
+	if s.helpers >= s.mostHelpers || s.closing() {
+		return
+	}
+	s.helpers++
+	s.workers.Add(1)
+	go func() {
+		s.supply(s.patience)
+		s.helpLock.Lock()
+		defer s.helpLock.Unlock()
+		s.helpers--
+	}()
+}
+
+// spawnInTurn makes a child between runs where a run may leave processes, so
+// that no waiting child is alive beside one.
+func (s *Sandbox) spawnInTurn(t *template) (*child, error) {
+	if s.layers.forks() {
+		s.turn.Lock()
+		defer s.turn.Unlock()
+	}
+	return s.spawn(t)
+}
+
+// take returns a waiting child, or ErrUnavailable.
+func (s *Sandbox) take(ctx context.Context) (*child, error) {
+	if s.layers.forks() {
+		return s.takeOrMake(ctx)
+	}
+	select {
+	case c := <-s.ready:
+		return c, nil
+	default:
+		s.callHelp()
+	}
+	late := time.NewTimer(childWait)
+	defer late.Stop()
+	select {
+	case c := <-s.ready:
+		return c, nil
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	case <-late.C:
+		return nil, fmt.Errorf("%w: no child got ready within %s", snippet.ErrUnavailable, childWait)
+	case <-s.stop:
+		return nil, fmt.Errorf("%w: the sandbox is closed", snippet.ErrUnavailable)
+	}
+}
+
+// takeOrMake is take for the holder of the turn, whom no worker can serve
+// meanwhile.
+func (s *Sandbox) takeOrMake(ctx context.Context) (*child, error) {
+	late := time.NewTimer(childWait)
+	defer late.Stop()
+	select {
+	case c := <-s.ready:
+		return c, nil
+	default:
+	}
+	select {
+	case t := <-s.current:
+		c, err := s.spawn(t)
+		if err != nil {
+			err = fmt.Errorf("%w: %w", snippet.ErrUnavailable, err)
+		}
+		return c, err
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	case <-late.C:
+		return nil, fmt.Errorf("%w: the template interpreter did not get ready within %s", snippet.ErrUnavailable, childWait)
+	case <-s.stop:
+		return nil, fmt.Errorf("%w: the sandbox is closed", snippet.ErrUnavailable)
+	}
+}
+
+// discard ends a child and leaves nothing of it: in the background, unless the
+// machine may be frozen after the answer.
+func (s *Sandbox) discard(c *child) {
+	c.kill()
+	task := func() {
+		c.dead()
+		c.release()
+		s.takeFolders(c.folders)
+	}
+	if s.layers.forks() {
+		task()
+		return
+	}
+	s.broom.sweep(task)
+}
+
+// mendBase makes the work base anew when somebody removed it. The template's
+// file wall is about the old folder, so it has to go.
+func (s *Sandbox) mendBase(t *template) {
+	s.baseLock.Lock()
+	defer s.baseLock.Unlock()
+	if _, err := os.Lstat(s.base); err == nil || !errors.Is(err, fs.ErrNotExist) {
+		return
+	}
+	lock, err := makeBase(s.base)
+	if err != nil {
+		s.log.Error("make work base again", "error", err.Error())
+		return
+	}
+	s.log.Error("the work base was removed; made again", "work_base", s.base)
+	s.clearSpare()
+	_ = s.lock.Close()
+	s.lock = lock
+	t.kill()
+}
