@@ -92,7 +92,7 @@ func (p Parts) Service(runner service.Runner, recorder service.Recorder) *servic
 func (p Parts) Handler(s *service.Service, runtime func() snippet.Runtime) (http.Handler, error) {
 	return api.New(api.Config{
 		Service: s, Reader: p.Store, Runtime: runtime, Policy: snippet.DefaultPolicy(),
-		Version: version(), Page: web.Files(), AllowedHosts: []string{"*"}, LoadUnknown: true, Log: p.Log,
+		Version: version(), Page: web.Files(), AllowedHosts: []string{"*"}, RunsElsewhere: true, Log: p.Log,
 	})
 }
 

@@ -76,7 +76,7 @@ function service(recent, health) {
   if (failures > 0) return ["act", `${counted(failures, "fault")} of the sandbox in the last ${counted(recent.length, "run")}.`];
   if (!health) return ["none", "How it is isolated is not known yet."];
   if (recent.length === 0) return ["idle", "No recent runs."];
-  const recorded = health.recording === "off" ? "runs are not recorded here" : "every run is recorded";
+  const recorded = { off: "runs are not recorded here", ok: "every run is recorded" }[health.recording] ?? "the functions' logs tell whether runs are recorded";
   return ["calm", `No fault of the sandbox in the last runs; ${recorded}.`];
 }
 

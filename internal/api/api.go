@@ -39,7 +39,7 @@ type Config struct {
 	Page         fs.FS                                           // the dashboard, index.html and what it loads; nil: there is none
 	AllowedHosts []string                                        // names beside the loopback ones, without port; "*" allows any
 	BodyTimeout  time.Duration                                   // zero: DefaultBodyTimeout
-	LoadUnknown  bool                                            // other processes run snippets too: this one's load is not the service's, and GET /metrics says null
+	RunsElsewhere  bool                                            // other processes run snippets too: GET /metrics has no load and GET /health no state of the record, since this one's are not the service's
 	Log          *slog.Logger                                    // nil: nothing is logged
 }
 

@@ -58,7 +58,7 @@ func (l Load) MarshalJSON() ([]byte, error) {
 
 // load adds to the service's load what never reaches the service.
 func (s *server) load() metrics.Load {
-	if s.config.LoadUnknown {
+	if s.config.RunsElsewhere {
 		return metrics.Load{Unknown: true}
 	}
 	load := s.config.Service.Load()

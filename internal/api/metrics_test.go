@@ -115,15 +115,19 @@ func TestMetricsShowLoad(t *testing.T) {
 	}
 }
 
-// Where other processes run snippets too, what this one knows is not shown.
+// Where other processes run snippets too, what this one knows of load and of
+// recording is not shown.
 func TestMetricsShowNoUnknownLoad(t *testing.T) {
-	b := serve(t, func(_ *service.Config, c *Config) { c.LoadUnknown = true })
+	b := serve(t, func(_ *service.Config, c *Config) { c.RunsElsewhere = true })
 	for _, body := range []string{`{"code":"1"}`, `{}`} {
 		b.post(t, body)
 	}
 	var m map[string]json.RawMessage
 	if err := json.Unmarshal(b.do(t, http.MethodGet, "/metrics", "").body, &m); err != nil || string(m["load"]) != "null" || string(m["executions"]) != "1" {
 		t.Errorf("load %s after %s runs, error %v", m["load"], m["executions"], err)
+	}
+	if health := string(b.do(t, http.MethodGet, "/health", "").body); !strings.Contains(health, `"recording":"unknown"`) {
+		t.Errorf("health %s", health)
 	}
 	scrape := b.scraped(t)
 	if runs := scrape["cloche_demo_executions_total"]; runs == nil {

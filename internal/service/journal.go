@@ -16,11 +16,13 @@ const recordTimeout = 5 * time.Second
 type Recording string
 
 // The states of Recording. Failing means that the last event could not be
-// recorded; it is in the log.
+// recorded; it is in the log. Unknown is what a process says that only shows
+// what others record.
 const (
-	Recorded     Recording = "ok"
-	NotRecorded  Recording = "off"
-	RecordFailed Recording = "failing"
+	Recorded      Recording = "ok"
+	NotRecorded   Recording = "off"
+	RecordFailed  Recording = "failing"
+	RecordUnknown Recording = "unknown"
 )
 
 // Recording is the state of the record at the last run.
