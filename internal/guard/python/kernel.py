@@ -72,7 +72,7 @@ def fork():
     """
     pid = _fork()
     if pid < 0:
-        raise OSError(ctypes.get_errno(), os.strerror(ctypes.get_errno()))
+        raise Step("fork", ctypes.get_errno())
     return pid
 
 
@@ -103,7 +103,11 @@ def share_text():
     The kernel leaves that to page faults, some hundred in each child, unless a page of the mapping was
     ever written (vma_needs_copy in mm/memory.c). So one is, with what it holds.
     """
-    for start, end, protection in hot_text():
+    try:
+        mappings = hot_text()
+    except Exception:  # no memory for a callback, say; all this is for speed only
+        return
+    for start, end, protection in mappings:
         if _libc.mprotect(_pointer(start), _size(end - start), protection | PROT_WRITE) != 0:
             continue  # a kernel with stricter rules; it only costs time
         ctypes.memmove(start, ctypes.string_at(start, 1), 1)
@@ -118,7 +122,7 @@ class Filter:
     def __init__(self, number, program):
         code = base64.b64decode(program)
         self._buffer = buffer = ctypes.create_string_buffer(code, len(code))
-        at = [i for i in range(0, len(code), 4) if code[i:i + 4] == self.OWN_PID]
+        at = [i for i in range(4, len(code), 8) if code[i:i + 4] == self.OWN_PID]  # struct sock_filter's k
         self._own = [ctypes.c_uint32.from_buffer(buffer, i) for i in at]
         # struct sock_fprog { unsigned short len; struct sock_filter *filter; }
         self._prog = struct.pack("@HP", len(code) // 8, ctypes.addressof(buffer))
@@ -136,13 +140,13 @@ class Confinement:
     a child makes or touches costs it a page.
     """
 
-    FIRST = 3  # the lowest descriptor that requests do not take: the job channel
+    JOB = 3  # the number that the job channel gets; those that are received are above it
 
     def __init__(self, config):
         number = {name: _long(n) for name, n in config["numbers"].items()}
-        self._received = [_long(-1) for _ in range(5)]  # job channel, stdin, stdout, stderr, ruleset
-        self._calls = [(f"descriptor {want}", (number["dup3"], fd, _long(want), _long(0)))
-                       for want, fd in zip((self.FIRST, 0, 1, 2), self._received)]
+        self._received = [_long(-1) for _ in range(5 if config["landlock"] else 4)]  # job, 0, 1, 2 and the ruleset
+        self._calls = [(f"descriptor {want}", (number["dup3"], fd, _long(want), _long(os.O_CLOEXEC)))
+                       for want, fd in zip((self.JOB, 0, 1, 2), self._received)]
         if config["prctl"]:
             self._calls.append(("prctl PDEATHSIG", (number["prctl"], _long(PR_SET_PDEATHSIG), _long(SIGKILL))))
         for resource, most in config["rlimits"]:
@@ -157,8 +161,8 @@ class Confinement:
 
     def receive(self, fds):
         """Take the descriptors of the next child, in the template."""
-        if len(fds) < 4 or min(fds) <= self.FIRST:
-            raise Step("descriptors", errno.EBADF)
+        if len(fds) != len(self._received) or min(fds) <= self.JOB:
+            raise Step("take descriptors", errno.EMFILE)  # there was no room for all of them
         for slot, fd in zip(self._received, fds):
             slot.value = fd
 
@@ -169,6 +173,6 @@ class Confinement:
                 raise Step(step, ctypes.get_errno())
         if os.getppid() != self._parent:
             raise Step("parent check", errno.ESRCH)
-        os.closerange(self.FIRST + 1, 1 << 20)
+        os.closerange(self.JOB + 1, 1 << 20)
         if self._filter:
             self._filter.install("seccomp child filter")

@@ -8,7 +8,7 @@ import threading
 from importlib import import_module
 
 from cloche_child import live
-from cloche_kernel import SIGKILL, Confinement, Filter, die_with_parent, fork, share_text
+from cloche_kernel import SIGKILL, Confinement, Filter, Step, die_with_parent, fork, share_text
 from cloche_packages import Packages
 from cloche_run import Run
 from cloche_warm import Rehearsal
@@ -69,8 +69,8 @@ class Template:
         try:
             self._confinement.receive(fds)
             pid = fork()
-        except OSError as e:
-            self.tell(b"unborn %d %s" % (child, f"fork: {e.strerror}".encode()))
+        except Step as e:
+            self.tell(b"unborn %d %s" % (child, str(e).encode()))
             pid = -1
         if pid == 0:
             live(self._confinement, self._run, self._packages, self._rehearsal)
