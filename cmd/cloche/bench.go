@@ -147,6 +147,14 @@ func measure(ctx context.Context, cfg config.Config, o benchOptions, out, errOut
 			}
 		}
 	}
+	if len(o.only) == 0 || slices.Contains(o.only, "print") {
+		line, err := measureStart(ctx, cfg, python, folder, o.runs)
+		if err != nil {
+			return err
+		}
+		lines = append(lines, line)
+		fmt.Fprintf(errOut, "%s, %s: done\n", line.Workload, line.Way)
+	}
 	if err := bench.Write(out, lines); err != nil || o.json == "" {
 		return err
 	}

@@ -34,7 +34,7 @@ type Workload struct {
 // Line is what was measured for one workload through one way by some callers.
 type Line struct {
 	Workload string  `json:"workload"`
-	Way      string  `json:"way"` // "in-process" or "http"
+	Way      string  `json:"way"` // "in-process", "http", or "start": a server that is started for each run
 	Callers  int     `json:"callers"`
 	Runs     int     `json:"runs"`
 	P50MS    float64 `json:"p50_ms"`
