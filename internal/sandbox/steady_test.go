@@ -13,6 +13,10 @@ import (
 	"cloche/internal/snippet"
 )
 
+// pace is the time from one run to the next, if the machine keeps up: runs that
+// follow at once would only measure how fast children are made.
+const pace = 4 * time.Millisecond
+
 // TestSteady runs a snippet CLOCHE_STEADY times, one after the other. What is
 // held must not grow, and worn templates must give way. How fast the last runs
 // were beside the first, and the runs beside a change of template, is told and
@@ -29,8 +33,10 @@ func TestSteady(t *testing.T) {
 	before, memory := s.settled(t, max(4, runtime.NumCPU())), residentBytes()
 	var calm, changing []time.Duration // runs by whether a template was about to change
 	var first, last []time.Duration
-	changes := 0
+	changes, next := 0, time.Now()
 	for n := range runs {
+		time.Sleep(time.Until(next))
+		next = time.Now().Add(pace)
 		turning := s.turning.Load() > 0
 		took := s.steady(t)
 		if turning || s.turning.Load() > 0 {
