@@ -45,6 +45,7 @@ func (f *freshServers) Run(ctx context.Context, job snippet.Job) (snippet.Result
 	}
 	server := exec.CommandContext(ctx, "/proc/self/exe", "serve", "--addr", "127.0.0.1:0", "--data", data,
 		"--python", f.python, "--preload", preload)
+	server.Args[0] = os.Args[0]
 	server.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
 	out, err := server.StdoutPipe()
 	if err != nil {

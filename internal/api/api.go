@@ -30,17 +30,17 @@ const DefaultBodyTimeout = 30 * time.Second
 
 // Config says what the handler works with.
 type Config struct {
-	Service      *service.Service                                // required
-	Reader       Reader                                          // required; what GET /metrics and GET /events read
-	Runtime      func() snippet.Runtime                          // required; must answer at once
-	Policy       snippet.Policy                                  // shown by GET /policy
-	Packages     func(context.Context) (snippet.Packages, error) // what GET /packages shows; nil: what Runtime knows
-	Version      string                                          // of Cloche
-	Page         fs.FS                                           // the dashboard, index.html and what it loads; nil: there is none
-	AllowedHosts []string                                        // names beside the loopback ones, without port; "*" allows any
-	BodyTimeout  time.Duration                                   // zero: DefaultBodyTimeout
-	RunsElsewhere  bool                                            // other processes run snippets too: GET /metrics has no load and GET /health no state of the record, since this one's are not the service's
-	Log          *slog.Logger                                    // nil: nothing is logged
+	Service       *service.Service                                // required
+	Reader        Reader                                          // required; what GET /metrics and GET /events read
+	Runtime       func() snippet.Runtime                          // required; must answer at once
+	Policy        snippet.Policy                                  // shown by GET /policy
+	Packages      func(context.Context) (snippet.Packages, error) // what GET /packages shows; nil: what Runtime knows
+	Version       string                                          // of Cloche
+	Page          fs.FS                                           // the dashboard, index.html and what it loads; nil: there is none
+	AllowedHosts  []string                                        // names beside the loopback ones, without port; "*" allows any
+	BodyTimeout   time.Duration                                   // zero: DefaultBodyTimeout
+	RunsElsewhere bool                                            // other processes run snippets too: GET /metrics has no load and GET /health no state of the record, since this one's are not the service's
+	Log           *slog.Logger                                    // nil: nothing is logged
 }
 
 type server struct {
