@@ -76,7 +76,7 @@ func (r *reporter) due(said snippet.Runtime) bool {
 
 // tenants is the outermost layer, which the template decides on.
 func (p Parts) tenants() snippet.Layer {
-	l := snippet.Layer{Name: "microvm", Means: "Each tenant's snippets have a virtual machine of their own."}
+	l := snippet.Layer{Name: "microvm", Means: "Each tenant's snippets have a virtual machine of their own; all callers of the API are one tenant."}
 	switch {
 	case p.Settings.Inline:
 		l.Detail = "snippets run inside the function that answers"

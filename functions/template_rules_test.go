@@ -36,22 +36,13 @@ func TestTemplateRunnerRole(t *testing.T) {
 		if got := text(role["AssumeRolePolicyDocument"]); strings.Count(got, "Principal") != 1 || !strings.Contains(got, `{"Service":"lambda.amazonaws.com"}`) {
 			t.Errorf("assumed by %s", got)
 		}
-		// Nothing else adds to it, but for logs that somebody asked for.
+		// Nothing else adds to it.
 		for name, r := range s.resources {
-			if kind := r["Type"].(string); name == "RunnerLogPolicy" || !strings.HasPrefix(kind, "AWS::IAM::") || name == "RunnerRole" {
+			if kind := r["Type"].(string); !strings.HasPrefix(kind, "AWS::IAM::") || name == "RunnerRole" {
 				continue
 			}
 			if mentions(r["Properties"], "RunnerRole") {
 				t.Errorf("%s is about the runner's role", name)
-			}
-		}
-		logs := s.resources["RunnerLogPolicy"]
-		if logs["Condition"] != "LogRunner" {
-			t.Errorf("the runner may log on the condition %v", logs["Condition"])
-		}
-		for _, statement := range statements(t, mapOf(t, logs["Properties"])["PolicyDocument"]) {
-			if text(statement["Action"]) != `["logs:CreateLogStream","logs:PutLogEvents"]` || !mentions(statement["Resource"], "RunnerLogGroup") {
-				t.Errorf("the runner's log policy: %s", text(statement))
 			}
 		}
 		for _, other := range []string{"Policies", "Tracing", "Environment", "Layers", "FileSystemConfigs", "FunctionName", "Events"} {
