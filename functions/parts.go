@@ -83,7 +83,7 @@ func (p Parts) Service(runner service.Runner, recorder service.Recorder) *servic
 	limits.Memory, limits.StdoutChars, limits.StderrChars = p.Settings.Memory, p.Settings.StdoutChars, p.Settings.StderrChars
 	return service.New(service.Config{
 		Runner: runner, Recorder: recorder, Policy: snippet.DefaultPolicy(), Limits: limits,
-		Concurrency: 1, Wait: wait, Reserve: reserve, Log: p.Log,
+		Concurrency: 1, Wait: wait, Reserve: reserve, Overtime: gateway.RecordTime, Log: p.Log,
 	})
 }
 

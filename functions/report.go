@@ -44,10 +44,11 @@ func (p Parts) Reporting(runner gateway.Box) gateway.Box {
 	return &reporter{Box: runner, parts: p}
 }
 
+// Run takes no time for the description that is kept for recording the run.
 func (r *reporter) Run(ctx context.Context, job snippet.Job) (snippet.Result, error) {
 	result, err := r.Box.Run(ctx, job)
-	if said := r.Runtime(); said.Python != "" && r.due(said) {
-		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), reportTime)
+	if said := r.Runtime(); said.Python != "" && ctx.Err() == nil && r.due(said) {
+		ctx, cancel := context.WithTimeout(ctx, reportTime)
 		defer cancel()
 		if err := r.parts.Reports.SaveReport(ctx, said, time.Now()); err != nil {
 			r.parts.Log.Warn("runner's description not kept", slog.String("cause", err.Error()))

@@ -71,6 +71,12 @@ func TestReporting(t *testing.T) {
 		if l := s.last.Layers; len(l) != 1 || l[0].Name != "microvm" || !l[0].Active {
 			t.Errorf("layers %+v", l)
 		}
+		late, cancel := context.WithCancel(t.Context())
+		cancel()
+		time.Sleep(unchangedFor)
+		if _, err := runner.Run(late, snippet.Job{}); err != nil || s.writes != 3 {
+			t.Errorf("in the time for recording: %d writes, error %v", s.writes, err)
+		}
 		s.err = errors.New("no table")
 		time.Sleep(unchangedFor)
 		if _, err := runner.Run(t.Context(), snippet.Job{}); err != nil {

@@ -322,15 +322,6 @@ func statementsIn(v any) []node {
 	return found
 }
 
-func statements(t *testing.T, document any) []node {
-	t.Helper()
-	found := statementsIn(document)
-	if len(found) == 0 {
-		t.Fatalf("no statement in %s", text(document))
-	}
-	return found
-}
-
 // may is what each role is for, and all that it may do.
 var may = map[string][]string{
 	"ExecuteRole":    {"dynamodb:PutItem", "dynamodb:UpdateItem", "lambda:InvokeFunction", "logs:CreateLogStream", "logs:PutLogEvents"},

@@ -48,10 +48,37 @@ func readEvent(payload []byte) (events.APIGatewayProxyRequest, *problem) {
 // not.
 func pathOf(e events.APIGatewayProxyRequest) string {
 	path := e.Path
-	if route := e.Resource; strings.HasPrefix(route, "/") && !strings.Contains(route, "{") && strings.HasSuffix(path, route) {
-		path = route
+	for _, route := range routesOf(e) {
+		if strings.HasPrefix(route, "/") && strings.HasSuffix(path, route) {
+			path = route
+			break
+		}
 	}
 	return (&url.URL{Path: "/" + strings.TrimPrefix(path, "/")}).EscapedPath()
+}
+
+// variable is a part of a resource: {name}, or {name+} for what may have slashes.
+var variable = regexp.MustCompile(`\{([^{}+]+)\+?\}`)
+
+// routesOf are the paths that the route which was met may stand for: with its
+// variables as they are given, and unescaped, since the event's path has either.
+// They only ever pick the end of that path, so a caller's text adds nothing to it.
+func routesOf(e events.APIGatewayProxyRequest) []string {
+	fill := func(form func(string) string) string {
+		return variable.ReplaceAllStringFunc(e.Resource, func(v string) string {
+			if value, known := e.PathParameters[variable.FindStringSubmatch(v)[1]]; known {
+				return form(value)
+			}
+			return v
+		})
+	}
+	plain := func(value string) string {
+		if value, err := url.PathUnescape(value); err == nil {
+			return value
+		}
+		return value
+	}
+	return []string{fill(func(value string) string { return value }), fill(plain)}
 }
 
 // unwanted are headers about a connection that ended before Lambda, or that say

@@ -6,6 +6,8 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
+	"unicode"
 
 	"cloche/internal/snippet"
 )
@@ -40,7 +42,44 @@ var omitted = fmt.Sprintf("an answer may have %d bytes in all", maxPayload)
 // maxPayload bytes where it takes most room: as text within JSON, in the event
 // that answers API Gateway. Should the files' names alone be too large, entries
 // go too.
-func fit(r snippet.Result) (snippet.Result, error) { return fitInto(r, maxPayload) }
+func fit(r snippet.Result) (snippet.Result, error) { return fitInto(named(r), maxPayload) }
+
+// named writes control characters in files' paths as \xNN, as the sandbox does
+// with bytes that are not UTF-8, and leaves out files whose paths are too long or
+// no longer their own. Snippets may call files what they like: no name may make
+// a verdict one that is not believed.
+func named(r snippet.Result) snippet.Result {
+	files := make([]snippet.Artifact, 0, len(r.Files))
+	taken := make(map[string]bool, len(r.Files))
+	for _, a := range r.Files {
+		a.Path = escaped(a.Path)
+		if !isPath(a.Path) || taken[a.Path] {
+			r.FilesOmitted++
+			continue
+		}
+		taken[a.Path] = true
+		files = append(files, a)
+	}
+	r.Files = files
+	return r
+}
+
+func escaped(path string) string {
+	if !strings.ContainsFunc(path, unicode.IsControl) {
+		return path
+	}
+	var b strings.Builder
+	for _, r := range path {
+		if !unicode.IsControl(r) {
+			b.WriteRune(r)
+			continue
+		}
+		for _, c := range []byte(string(r)) {
+			fmt.Fprintf(&b, `\x%02x`, c)
+		}
+	}
+	return b.String()
+}
 
 func fitInto(r snippet.Result, most int) (snippet.Result, error) {
 	total, err := sizeOf(r, most)

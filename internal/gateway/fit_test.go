@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"cloche/internal/snippet"
 )
@@ -108,5 +109,29 @@ func TestSchedule(t *testing.T) {
 	}
 	if err := tick(t.Context(), Tick{}); !errors.Is(err, errTick) || len(seen) != 1 || seen[0].ID != "53dc4d37" {
 		t.Errorf("ticks %v, error %v", seen, err)
+	}
+}
+
+// A snippet may call its files what it likes: the verdict on it is still to be
+// believed, and counts them all.
+func TestNamesOfFiles(t *testing.T) {
+	job := exampleJob()
+	result := *ordinary(job.ID).Result
+	for _, path := range []string{"a/b", "a\x1b[2J\n", `a\x1b[2J\x0a`, "\u009b", "~x", "..x", strings.Repeat("d/", maxPath) + "f"} {
+		a := fileOf("text")
+		a.Path = path
+		result.Files = append(result.Files, a)
+	}
+	fitted, err := fit(result)
+	if err == nil {
+		err = believe(fitted, job, time.Second)
+	}
+	var paths []string
+	for _, a := range fitted.Files {
+		paths = append(paths, a.Path)
+	}
+	want := []string{"a/b", `a\x1b[2J\x0a`, `\xc2\x9b`, "~x", "..x"}
+	if err != nil || !slices.Equal(paths, want) || fitted.FilesOmitted != 2 || result.Files[1].Path != "a\x1b[2J\n" {
+		t.Errorf("files %q, %d omitted, error %v", paths, fitted.FilesOmitted, err)
 	}
 }

@@ -2,6 +2,7 @@ package gateway
 
 import (
 	"errors"
+	"fmt"
 	"math"
 	"strings"
 	"testing"
@@ -35,10 +36,13 @@ func TestForgedReplies(t *testing.T) {
 		"many fields": replies(func(r *reply) {
 			r.Result, r.Fields = nil, make(snippet.FieldErrors, maxProblems+1)
 		}),
-		"long diary":   replies(func(r *reply) { r.Diary = runes(maxDiary + 1) }),
-		"long version": replies(func(r *reply) { r.Runtime.Python = runes(maxVersion + 1) }),
-		"many layers":  replies(func(r *reply) { r.Runtime.Layers = make([]snippet.Layer, maxLayers+1) }),
-		"long layer":   replies(func(r *reply) { r.Runtime.Layers[0].Detail = runes(maxLayer + 1) }),
+		"long diary":          replies(func(r *reply) { r.Diary = runes(maxDiary + 1) }),
+		"long version":        replies(func(r *reply) { r.Runtime.Python = runes(maxVersion + 1) }),
+		"many layers":         replies(func(r *reply) { r.Runtime.Layers = make([]snippet.Layer, maxLayers+1) }),
+		"long layer":          replies(func(r *reply) { r.Runtime.Layers[0].Detail = runes(maxLayer + 1) }),
+		"escape in a layer":   replies(func(r *reply) { r.Runtime.Layers[0].Detail = "\x1b[2J" }),
+		"line in the version": replies(func(r *reply) { r.Runtime.Python = "3.13\n" }),
+		"fields for no files": replies(func(r *reply) { r.Result, r.Fields = nil, snippet.FieldErrors{{Field: "files"}} }),
 		"many packages": replies(func(r *reply) {
 			r.Runtime.Packages.List = make([]snippet.Package, snippet.MaxPackages+1)
 		}),
@@ -60,14 +64,15 @@ func TestForgedReplies(t *testing.T) {
 		"signal and exit code": result(func(r *snippet.Result) {
 			r.Signal = ptr("SIGKILL")
 		}),
-		"exit code":        result(func(r *snippet.Result) { r.ExitCode = ptr(256) }),
-		"time before":      result(func(r *snippet.Result) { r.DurationMS = -1 }),
-		"time to come":     result(func(r *snippet.Result) { r.DurationMS = 60_000 }),
-		"processor time":   result(func(r *snippet.Result) { r.CPUMS = math.MaxFloat64 }),
-		"memory":           result(func(r *snippet.Result) { r.PeakMemoryBytes = math.MaxInt64 }),
-		"bytes":            result(func(r *snippet.Result) { r.StdoutBytes = math.MaxInt64 }),
-		"bytes below zero": result(func(r *snippet.Result) { r.StderrBytes = -1 }),
-		"files below zero": result(func(r *snippet.Result) { r.FilesOmitted = -1 }),
+		"exit code":             result(func(r *snippet.Result) { r.ExitCode = ptr(256) }),
+		"time before":           result(func(r *snippet.Result) { r.DurationMS = -1 }),
+		"time to come":          result(func(r *snippet.Result) { r.DurationMS = 60_000 }),
+		"processor time":        result(func(r *snippet.Result) { r.CPUMS = math.MaxFloat64 }),
+		"memory":                result(func(r *snippet.Result) { r.PeakMemoryBytes = math.MaxInt64 }),
+		"bytes":                 result(func(r *snippet.Result) { r.StdoutBytes = math.MaxInt64 }),
+		"bytes below zero":      result(func(r *snippet.Result) { r.StderrBytes = -1 }),
+		"files below zero":      result(func(r *snippet.Result) { r.FilesOmitted = -1 }),
+		"files beyond counting": result(func(r *snippet.Result) { r.FilesOmitted = maxFiles + 1 }),
 		"refusals uncounted": result(func(r *snippet.Result) {
 			r.Blocked = []snippet.Refusal{{Rule: snippet.ImportDenied, Target: "os"}}
 		}),
@@ -87,18 +92,30 @@ func TestForgedReplies(t *testing.T) {
 		"file's encoding":  file(func(a *snippet.Artifact) { a.Encoding = "gzip" }, 1),
 		"file's base64":    file(func(a *snippet.Artifact) { a.Encoding, a.Content = "base64", ptr("!!") }, 1),
 		"file's path":      file(func(a *snippet.Artifact) { a.Path = "" }, 1),
+		"path upwards":     file(func(a *snippet.Artifact) { a.Path = "a/../../b" }, 1),
+		"path from root":   file(func(a *snippet.Artifact) { a.Path = "/etc/x" }, 1),
+		"folder itself":    file(func(a *snippet.Artifact) { a.Path = "." }, 1),
+		"escape in a path": file(func(a *snippet.Artifact) { a.Path = "a\x1b[2J" }, 1),
+		"long path":        file(func(a *snippet.Artifact) { a.Path = strings.Repeat("x", maxPath+1) }, 1),
+		"path twice":       file(func(a *snippet.Artifact) { a.Path = "f" }, 2),
+		"line in a type":   file(func(a *snippet.Artifact) { a.MediaType = "text/plain\r\nX: y" }, 1),
 		"file's type":      file(func(a *snippet.Artifact) { a.MediaType = runes(maxName + 1) }, 1),
 		"there and not":    file(func(a *snippet.Artifact) { a.Omitted = "too large" }, 1),
 		"not there":        file(func(a *snippet.Artifact) { a.Content = nil }, 1),
-		"large files":      file(func(a *snippet.Artifact) { *a = fileOf(strings.Repeat("x", 1<<20)) }, 4),
+		"large files":      file(func(a *snippet.Artifact) { path := a.Path; *a = fileOf(strings.Repeat("x", 1<<20)); a.Path = path }, 4),
 		"large reply":      file(func(a *snippet.Artifact) { a.Path = strings.Repeat("x", maxPayload) }, 1),
 	} {
 		t.Run(name, func(t *testing.T) {
 			c := &cloud{script: []step{forged}}
 			remote, _ := remoteTo(t, c)
-			result, err := remote.Run(t.Context(), exampleJob())
+			job := exampleJob()
+			job.Request.Files = nil
+			result, err := remote.Run(t.Context(), job)
 			if err == nil || errors.Is(err, snippet.ErrUnavailable) || len(c.calls) != 1 {
 				t.Errorf("believed after %d calls: %+v, error %v", len(c.calls), result, err)
+			}
+			if r := remote.Runtime(); r.Python != "" || len(r.Layers) > 0 {
+				t.Errorf("its description is believed: %+v", r)
 			}
 			if len(err.Error()) > 2*maxLogError {
 				t.Errorf("an error of %d bytes for the log", len(err.Error()))
@@ -107,11 +124,60 @@ func TestForgedReplies(t *testing.T) {
 	}
 }
 
+// A verdict tells of one end.
+func TestAgreement(t *testing.T) {
+	refusal := []snippet.Refusal{{Rule: snippet.ImportDenied, Target: "os"}}
+	killed := func(r *snippet.Result) { r.ExitCode, r.Signal = nil, ptr("SIGKILL") }
+	failed := func(r *snippet.Result) { r.ExitCode = ptr(1) }
+	for name, test := range map[string]struct {
+		reason snippet.Reason
+		change func(*snippet.Result)
+		agrees bool
+	}{
+		"success":                {snippet.Completed, func(*snippet.Result) {}, true},
+		"success with code":      {snippet.Completed, func(r *snippet.Result) { r.ExitCode = ptr(9) }, false},
+		"success without code":   {snippet.Completed, func(r *snippet.Result) { r.ExitCode = nil }, false},
+		"success with error":     {snippet.Completed, func(r *snippet.Result) { r.Error = &snippet.Failure{Type: "X"} }, false},
+		"success with signal":    {snippet.Completed, killed, false},
+		"success after refusal":  {snippet.Completed, func(r *snippet.Result) { r.Blocked, r.BlockedCount = refusal, 7 }, true},
+		"count of no refusal":    {snippet.Completed, func(r *snippet.Result) { r.BlockedCount = 7 }, false},
+		"blocked":                {snippet.ImportDenied, func(r *snippet.Result) { failed(r); r.Blocked, r.BlockedCount = refusal, 1 }, true},
+		"blocked by nothing":     {snippet.OperationDenied, failed, false},
+		"blocked with success":   {snippet.ImportDenied, func(r *snippet.Result) { r.Blocked, r.BlockedCount = refusal, 1 }, false},
+		"deadline":               {snippet.Deadline, killed, true},
+		"deadline with code":     {snippet.Deadline, failed, false},
+		"exception":              {snippet.Exception, func(r *snippet.Result) { failed(r); r.Error = &snippet.Failure{Type: "X"} }, true},
+		"exception without one":  {snippet.Exception, failed, false},
+		"exit status":            {snippet.ExitStatus, failed, true},
+		"exit status 0":          {snippet.ExitStatus, func(*snippet.Result) {}, false},
+		"memory, seen":           {snippet.MemoryLimit, failed, true},
+		"memory, killed":         {snippet.MemoryLimit, killed, true},
+		"disk with success":      {snippet.DiskLimit, func(*snippet.Result) {}, false},
+		"signal":                 {snippet.Signal, killed, true},
+		"signal without one":     {snippet.Signal, failed, false},
+		"code and signal":        {snippet.Signal, func(r *snippet.Result) { r.Signal = ptr("SIGSEGV") }, false},
+		"sandbox failure":        {snippet.SandboxFailure, func(r *snippet.Result) { r.ExitCode = nil }, true},
+		"sandbox failure, ended": {snippet.SandboxFailure, failed, false},
+		"caller left":            {snippet.Abandoned, killed, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			job := exampleJob()
+			r := *ordinary(job.ID).Result
+			r.Reason, r.Outcome = test.reason, test.reason.Outcome()
+			test.change(&r)
+			if err := believe(r, job, job.Request.Timeout); (err == nil) != test.agrees {
+				t.Errorf("%+v: %v", r, err)
+			}
+		})
+	}
+}
+
 // file replies with n files that are not as they should be.
 func file(change func(*snippet.Artifact), n int) step {
 	return replies(func(r *reply) {
-		for range n {
+		for i := range n {
 			a := fileOf("text")
+			a.Path = fmt.Sprint("f", i)
 			change(&a)
 			r.Result.Files = append(r.Result.Files, a)
 		}

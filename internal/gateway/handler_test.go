@@ -102,6 +102,26 @@ func TestRequest(t *testing.T) {
 		"route with a variable": {map[string]any{"resource": "/{proxy+}", "path": "/live/x"}, func(r *http.Request, _ string) bool {
 			return r.URL.Path == "/live/x"
 		}},
+		"variable below a base path": {map[string]any{
+			"resource": "/dashboard/{file}", "path": "/v1/dashboard/dashboard.js", "pathParameters": map[string]string{"file": "dashboard.js"},
+		}, func(r *http.Request, _ string) bool { return r.URL.Path == "/dashboard/dashboard.js" }},
+		"variable with slashes": {map[string]any{
+			"resource": "/{proxy+}", "path": "/v1/a/b", "pathParameters": map[string]string{"proxy": "a/b"},
+		}, func(r *http.Request, _ string) bool { return r.URL.Path == "/a/b" }},
+		"escaped variable": {map[string]any{
+			"resource": "/dashboard/{file}", "path": "/v1/dashboard/a b?c", "pathParameters": map[string]string{"file": "a%20b%3Fc"},
+		}, func(r *http.Request, _ string) bool {
+			return r.URL.Path == "/dashboard/a b?c" && r.URL.RawQuery == ""
+		}},
+		"variable that is not in the path": {map[string]any{
+			"resource": "/dashboard/{file}", "path": "/v1/dashboard/x", "pathParameters": map[string]string{"file": "../execute"},
+		}, func(r *http.Request, _ string) bool { return r.URL.Path == "/v1/dashboard/x" }},
+		"variable that looks like one": {map[string]any{
+			"resource": "/dashboard/{file}", "path": "/v1/dashboard/{file}", "pathParameters": map[string]string{"file": "{file}"},
+		}, func(r *http.Request, _ string) bool { return r.URL.Path == "/dashboard/{file}" }},
+		"variable with a stray percent sign": {map[string]any{
+			"resource": "/dashboard/{file}", "path": "/v1/dashboard/%zz", "pathParameters": map[string]string{"file": "%zz"},
+		}, func(r *http.Request, _ string) bool { return r.URL.Path == "/dashboard/%zz" }},
 		"question mark in the path": {map[string]any{"resource": "", "path": "/a?b=c#d"}, func(r *http.Request, _ string) bool {
 			return r.URL.Path == "/a?b=c#d" && r.URL.RawQuery == ""
 		}},

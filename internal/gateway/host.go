@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"os"
 	"runtime/debug"
+	"slices"
 
 	"github.com/aws/aws-lambda-go/lambdacontext"
 
@@ -80,7 +81,7 @@ func (h *Host) reply(ctx context.Context, payload []byte) (r reply, leave bool) 
 		return r, true
 	}
 	result, err := h.Box.Run(ctx, job)
-	r.Runtime = h.Box.Runtime()
+	r.Runtime = described(h.Box.Runtime())
 	if errors.As(err, &r.Fields) {
 		return r, false
 	}
@@ -93,6 +94,15 @@ func (h *Host) reply(ctx context.Context, payload []byte) (r reply, leave bool) 
 	}
 	r.Result = &result
 	return r, result.Reason == snippet.SandboxFailure || result.Reason == snippet.Abandoned
+}
+
+// described makes one line of each reason that the kernel gave, as Remote wants it.
+func described(r snippet.Runtime) snippet.Runtime {
+	r.Layers = slices.Clone(r.Layers)
+	for i := range r.Layers {
+		r.Layers[i].Detail = clip(r.Layers[i].Detail, maxLayer)
+	}
+	return r
 }
 
 // admit pins the tenant. Lambda says who it is, in every invocation; where it

@@ -93,8 +93,8 @@ func (b bounded) Do(r *http.Request) (*http.Response, error) {
 	return response, err
 }
 
-// Runtime is what the last reply said about the sandbox; nothing before the
-// first one.
+// Runtime is what the last reply with a believed verdict said about the sandbox;
+// nothing before the first one.
 func (r *Remote) Runtime() snippet.Runtime {
 	if last := r.runtime.Load(); last != nil {
 		return *last
@@ -103,8 +103,8 @@ func (r *Remote) Runtime() snippet.Runtime {
 }
 
 // Run runs a job. The error is snippet.ErrUnavailable or the context's own if it
-// surely did not run, and snippet.FieldErrors if it cannot run there; any other
-// means that nobody knows what came of it.
+// surely did not run, and snippet.FieldErrors if it is too large to be sent; any
+// other means that nobody knows what came of it.
 func (r *Remote) Run(ctx context.Context, job snippet.Job) (snippet.Result, error) {
 	payload, err := encodeOrder(job)
 	if err != nil {
@@ -170,24 +170,36 @@ func (r *Remote) read(output *lambda.InvokeOutput, job snippet.Job, took time.Du
 	if err != nil {
 		return snippet.Result{}, err
 	}
-	r.note(reply, job)
+	r.tell(reply, job)
 	switch {
 	case reply.Refusal != "":
 		return snippet.Result{}, fmt.Errorf("the runner did not run it: %q", clip(reply.Refusal, maxLogError))
 	case reply.Result == nil && len(job.Request.Files) == 0:
 		return snippet.Result{}, fmt.Errorf("%w: fields", errForged) // only files can be too much to ask
 	case reply.Result == nil:
-		return snippet.Result{}, snippet.FieldErrors{{Field: "files", Problem: "the server has no file wall (Landlock or mounts), so runs cannot use files"}}
+		return withoutFiles(job, took), nil
 	}
 	if err := believe(*reply.Result, job, took); err != nil {
 		return snippet.Result{}, err
 	}
+	r.runtime.Store(&reply.Runtime)
 	return fit(*reply.Result)
 }
 
-// note keeps what the runner says about itself, and logs what it has to say.
-func (r *Remote) note(reply reply, job snippet.Job) {
-	r.runtime.Store(&reply.Runtime)
+// withoutFiles is the verdict on a job whose files the runner says it cannot
+// take. It is one that is counted, not an error in the request: once a job was
+// sent, only the runner's word says that it did not run.
+func withoutFiles(job snippet.Job, took time.Duration) snippet.Result {
+	return snippet.Result{
+		ID: job.ID, Outcome: snippet.Error, Reason: snippet.SandboxFailure,
+		DurationMS: float64(took) / float64(time.Millisecond),
+		Hint:       "The server has no file wall (Landlock or mounts), so runs cannot use files. Send the request without files.",
+	}
+}
+
+// tell logs what the runner has to say. It has no other log, so this is also for
+// replies that turn out not to be believed.
+func (r *Remote) tell(reply reply, job snippet.Job) {
 	if reply.Fresh || reply.Diary != "" || reply.Result == nil {
 		level := slog.LevelInfo
 		if reply.Result == nil || reply.Result.Reason == snippet.SandboxFailure {

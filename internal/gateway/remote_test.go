@@ -236,18 +236,18 @@ func TestLargestJobFits(t *testing.T) {
 	}
 }
 
+// Whatever the runner says of a job that it was sent, the run is counted.
 func TestFilesThatTheRunnerCannotTake(t *testing.T) {
 	refusal := replies(func(r *reply) { r.Result, r.Fields = nil, snippet.FieldErrors{{Field: "code", Problem: "<script>"}} })
 	remote, log := remoteTo(t, &cloud{script: []step{refusal}})
-	var fields snippet.FieldErrors
-	_, err := remote.Run(t.Context(), exampleJob())
-	if !errors.As(err, &fields) || fields[0].Field != "files" || strings.Contains(fields.Error(), "script") || !strings.Contains(log.String(), `"ran":false`) {
-		t.Errorf("error %v, log %s", err, log)
+	var events recorded
+	s := service.New(service.Config{Runner: remote, Recorder: &events})
+	result, err := s.Execute(t.Context(), exampleJob().Request, service.Caller{})
+	if err != nil || result.Reason != snippet.SandboxFailure || strings.Contains(result.Hint, "script") || !strings.Contains(result.Hint, "files") {
+		t.Errorf("result %+v, error %v", result, err)
 	}
-	job := exampleJob()
-	job.Request.Files = nil
-	if _, err := remote.Run(t.Context(), job); !errors.Is(err, errForged) {
-		t.Errorf("without files: error %v", err)
+	if len(events) != once || events[0].ID != result.ID || !strings.Contains(log.String(), `"ran":false`) || remote.Runtime().Python != "" {
+		t.Errorf("events %+v, runtime %+v, log %s", events, remote.Runtime(), log)
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"regexp"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 
 	"github.com/go-json-experiment/json"
@@ -65,7 +66,7 @@ func (r reply) checks(id string) []check {
 		{"fields", len(r.Fields) <= maxProblems},
 		{"refusal", short(r.Refusal, maxLayer)},
 		{"diary", short(r.Diary, maxDiary)},
-		{"python", short(r.Runtime.Python, maxVersion)},
+		{"python", isLine(r.Runtime.Python, maxVersion)},
 		{"layers", len(r.Runtime.Layers) <= maxLayers},
 		{"packages", len(r.Runtime.Packages.List) <= snippet.MaxPackages && isCount(int64(r.Runtime.Packages.Omitted))},
 	}
@@ -73,7 +74,7 @@ func (r reply) checks(id string) []check {
 		checks = append(checks, check{"package", isPackage(p)})
 	}
 	for _, l := range r.Runtime.Layers {
-		checks = append(checks, check{"layer", short(l.Name, maxVersion) && short(l.Detail, maxLayer) && short(l.Means, maxLayer)})
+		checks = append(checks, check{"layer", isLine(l.Name, maxVersion) && isLine(l.Detail, maxLayer) && isLine(l.Means, maxLayer)})
 	}
 	return checks
 }
@@ -104,6 +105,12 @@ func (r reply) isOne() bool {
 // short reports whether a text has at most so many characters.
 func short(s string, most int) bool {
 	return len(s) <= most || utf8.RuneCountInString(s) <= most
+}
+
+// isLine reports whether a text is short and has nothing that a terminal or a
+// page could take for more than text.
+func isLine(s string, most int) bool {
+	return short(s, most) && !strings.ContainsFunc(s, func(r rune) bool { return !unicode.IsPrint(r) })
 }
 
 // clip makes a text short, and one line.

@@ -113,3 +113,49 @@ func TestOccasion(t *testing.T) {
 		t.Errorf("case %+v, job %+v, error %v", report.Cases[3], jobs[3], err)
 	}
 }
+
+// What could not be recorded is in the log before the process ends.
+func TestRecordEndsBeforeTheProcess(t *testing.T) {
+	const overtime = time.Second
+	for name, test := range map[string]struct {
+		left, overtime, late, takes time.Duration
+	}{
+		"late answer":        {20 * time.Second, overtime, 20*time.Second + 90*time.Millisecond, overtime - 90*time.Millisecond},
+		"too late":           {20 * time.Second, overtime, 22 * time.Second, 0},
+		"early answer":       {20 * time.Second, overtime, 0, recordTimeout},
+		"deadline of others": {20 * time.Second, 0, 20 * time.Second, recordTimeout},
+		"no deadline":        {0, overtime, 0, recordTimeout},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				log, lines := logged(t)
+				var began time.Time
+				s := New(Config{
+					Log: log, Overtime: test.overtime,
+					Runner: runnerFunc(func(c context.Context, j snippet.Job) (snippet.Result, error) {
+						time.Sleep(test.late)
+						return fine(c, j)
+					}),
+					Recorder: recorderFunc(func(ctx context.Context, _ metrics.Event) error {
+						began = time.Now()
+						<-ctx.Done()
+						return ctx.Err()
+					}),
+				})
+				ctx := t.Context()
+				if test.left > 0 {
+					var cancel context.CancelFunc
+					ctx, cancel = context.WithTimeout(ctx, test.left)
+					defer cancel()
+				}
+				if _, err := s.Execute(ctx, snippet.Request{Code: "1"}, Caller{}); err != nil {
+					t.Fatal(err)
+				}
+				took, got := time.Since(began), lines()
+				if took != test.takes || len(got) != 2 || got[1]["msg"] != "event not recorded" || got[1][metrics.LineKey] == nil {
+					t.Errorf("%v for the record, want %v; log %v", took, test.takes, got)
+				}
+			})
+		})
+	}
+}

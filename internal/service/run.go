@@ -58,6 +58,8 @@ func (r *run) fail(cause error, took time.Duration) {
 	}
 }
 
+// event holds numbers to what stores take: a runner must not be able to choose
+// that a run is not counted, whatever it says.
 func (r *run) event(now time.Time) metrics.Event {
 	res := r.result
 	e := metrics.Event{
@@ -68,22 +70,32 @@ func (r *run) event(now time.Time) metrics.Event {
 		Demo:         r.caller.Demo,
 		Outcome:      res.Outcome,
 		Reason:       res.Reason,
-		DurationMS:   res.DurationMS,
-		CPUMS:        res.CPUMS,
-		PeakMemory:   res.PeakMemoryBytes,
+		DurationMS:   fitTime(res.DurationMS),
+		CPUMS:        fitTime(res.CPUMS),
+		PeakMemory:   fitCount(res.PeakMemoryBytes),
 		QueueMS:      milliseconds(r.queued),
 		CodeSHA256:   r.hash,
 		CodeBytes:    len(r.job.Request.Code),
-		StdoutBytes:  res.StdoutBytes,
-		StderrBytes:  res.StderrBytes,
+		StdoutBytes:  fitCount(res.StdoutBytes),
+		StderrBytes:  fitCount(res.StderrBytes),
 		FilesIn:      len(r.job.Request.Files),
-		FilesOut:     len(res.Files) + res.FilesOmitted,
-		BlockedCount: res.BlockedCount,
+		FilesOut:     fitCount(len(res.Files) + fitCount(res.FilesOmitted)),
+		BlockedCount: fitCount(res.BlockedCount),
 	}
 	if len(res.Blocked) > 0 {
 		e.Blocked = firstRunes(res.Blocked[0].Target, metrics.MaxText)
 	}
 	return e
+}
+
+func fitCount[T int | int64](n T) T { return T(min(max(int64(n), 0), metrics.MaxCount)) }
+
+// fitTime makes 0 of what is no number.
+func fitTime(ms float64) float64 {
+	if ms > 0 {
+		return min(ms, metrics.MaxMS)
+	}
+	return 0
 }
 
 // level makes the service's own faults stand out; a snippet's are everyday.

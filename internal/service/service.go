@@ -50,6 +50,7 @@ type Config struct {
 	Queue       int            // places in the waiting room; zero: DefaultQueue, negative: none
 	Wait        time.Duration  // longest wait for a slot; zero: DefaultWait
 	Reserve     time.Duration  // what a run needs beyond its timeout before its context ends; zero: no run is refused for want of time
+	Overtime    time.Duration  // how long after its context's deadline a run can still be recorded; zero: that deadline ends no record
 	Log         *slog.Logger   // nil: nothing is logged
 }
 
@@ -94,7 +95,7 @@ func New(c Config) *Service {
 		config:  c,
 		gate:    newGate(c.Concurrency, max(c.Queue, 0), c.Wait),
 		log:     c.Log,
-		journal: journal{recorder: c.Recorder, log: c.Log},
+		journal: journal{recorder: c.Recorder, overtime: c.Overtime, log: c.Log},
 	}
 }
 

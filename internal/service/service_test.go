@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"log/slog"
+	"math"
 	"strings"
 	"testing"
 	"time"
@@ -248,5 +249,33 @@ func TestPanickingRunnerFreesItsSlot(t *testing.T) {
 	}()
 	if l := s.Load(); l.InFlight != 0 {
 		t.Errorf("load %+v", l)
+	}
+}
+
+// No numbers of a runner, and no text, keep its run from being counted.
+func TestExtremeResultsAreCounted(t *testing.T) {
+	counts := []int64{math.MinInt64, -1, 0, metrics.MaxCount, metrics.MaxCount + 1, math.MaxInt64}
+	times := []float64{math.NaN(), math.Inf(-1), -1, 0, metrics.MaxMS, math.MaxFloat64, math.Inf(1)}
+	texts := []string{"", "\x00\x1b[2J\n", "\xff", strings.Repeat("\xff", 2*metrics.MaxText), strings.Repeat("\u202e", 2*metrics.MaxText)}
+	r := newRun(snippet.Job{ID: "id", Request: snippet.Request{Code: "1"}}, Caller{Tenant: "default"})
+	admitted := func(result snippet.Result) {
+		r.result = result
+		r.settle(nil, time.Hour*24)
+		if _, err := metrics.Admit(r.event(time.Now()), time.Now()); err != nil {
+			t.Errorf("%+v: %v", result, err)
+		}
+	}
+	for _, n := range counts {
+		for _, ms := range times {
+			for _, text := range texts {
+				for _, reason := range append(snippet.Reasons(), "", "fine") {
+					admitted(snippet.Result{
+						Outcome: reason.Outcome(), Reason: reason, DurationMS: ms, CPUMS: ms, PeakMemoryBytes: n,
+						StdoutBytes: n, StderrBytes: n, FilesOmitted: int(n), Files: make([]snippet.Artifact, 1),
+						BlockedCount: int(n), Blocked: []snippet.Refusal{{Target: text}},
+					})
+				}
+			}
+		}
 	}
 }
