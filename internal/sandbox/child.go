@@ -61,6 +61,9 @@ func (s *Sandbox) spawn(t *template) (*child, error) {
 }
 
 func (s *Sandbox) setUp(c *child) (err error) {
+	if s.fitting(c.template) == nil {
+		return errTemplateGone
+	}
 	if c.folders, err = s.giveFolders(); err != nil {
 		return err
 	}
@@ -76,8 +79,8 @@ func (c *child) beBorn() error {
 	var err error
 	open := []func() error{
 		func() error { c.job, theirs[0], err = channel(); return err },
-		func() error { c.stdout, theirs[1], err = pipe(); return err },
-		func() error { c.stderr, theirs[2], err = pipe(); return err },
+		func() error { c.stdout, theirs[1], err = c.outlet(); return err },
+		func() error { c.stderr, theirs[2], err = c.outlet(); return err },
 		func() error { c.stdin, err = newStdin(c.layers.memfd, c.dir); return err },
 		// The child alone is told its folders: the template would keep their names
 		// in memory, where its later children could find them.
@@ -99,6 +102,14 @@ func (c *child) beBorn() error {
 		return err
 	}
 	return c.awaitBirth()
+}
+
+// outlet is a pipe that the child may open again by name, as /dev/stdout.
+func (c *child) outlet() (r, w int, err error) {
+	if r, w, err = pipe(); err == nil && c.layers.identity.drop() {
+		err = unix.Fchown(w, c.layers.identity.uid, c.layers.identity.gid)
+	}
+	return r, w, err
 }
 
 func (c *child) awaitBirth() error {

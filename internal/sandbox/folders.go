@@ -30,9 +30,7 @@ func (f folders) all() [3]string { return [3]string{f.dir, f.work(), f.tmp()} }
 
 // makeFolders makes the folders of a child below base.
 func makeFolders(base string, owner identity) (folders, error) {
-	// Where no wall stands between the runs, the name is the wall: 128 bits that
-	// nobody can list (the base is not readable) or guess.
-	f := folders{dir: filepath.Join(base, "run-"+rand.Text())}
+	f := folders{dir: secretName(base)}
 	if err := os.Mkdir(f.dir, 0o711); err != nil {
 		return folders{}, fmt.Errorf("make run folder: %w", err)
 	}
@@ -41,6 +39,23 @@ func makeFolders(base string, owner identity) (folders, error) {
 			return f, err
 		}
 	}
+	var err error
+	f.fresh, err = f.imprints()
+	return f, err
+}
+
+// secretName is a path that nobody can list (the base is not readable) or guess:
+// 128 bits. Where no wall stands between the runs, it is the wall; everywhere it
+// keeps stat from them, which Landlock does not.
+func secretName(base string) string { return filepath.Join(base, "run-"+rand.Text()) }
+
+// renamed gives the folders another name: the run that had them knows the old one.
+func (f folders) renamed(base string) (folders, error) {
+	name := secretName(base)
+	if err := os.Rename(f.dir, name); err != nil {
+		return folders{}, fmt.Errorf("rename run folder: %w", err)
+	}
+	f.dir = name
 	var err error
 	f.fresh, err = f.imprints()
 	return f, err
@@ -89,7 +104,8 @@ func (f folders) untouched() bool {
 func (s *Sandbox) giveFolders() (folders, error) {
 	select {
 	case f := <-s.spare:
-		return f, nil
+		s.reused.Add(1)
+		return f.renamed(s.base)
 	default:
 		return makeFolders(s.base, s.layers.identity)
 	}
@@ -97,8 +113,7 @@ func (s *Sandbox) giveFolders() (folders, error) {
 
 // takeFolders keeps the folders of a dead child for another if they are
 // untouched, and removes them otherwise: to make and remove them costs a tenth
-// of a short run. Without Landlock none are used twice, since their name is a
-// secret then.
+// of a short run. Without Landlock none are used twice: there the name is the wall.
 func (s *Sandbox) takeFolders(f folders) {
 	if s.layers.wall == wallLandlock && f.dir != "" && f.untouched() {
 		select {

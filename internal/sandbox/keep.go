@@ -40,7 +40,7 @@ func (s *Sandbox) keep(t *template) {
 			aged.Reset(s.wear.age)
 		case next := <-heir:
 			heir = nil
-			if next == nil {
+			if next = s.fitting(next); next == nil {
 				most = t.made() + s.wear.runs // a machine without room for two now may have it later
 				continue
 			}
@@ -80,7 +80,7 @@ func (s *Sandbox) prepareHeir() chan *template {
 func (s *Sandbox) replace(heir chan *template) *template {
 	rest := workerRest
 	if heir != nil {
-		if t := <-heir; t != nil {
+		if t := s.fitting(<-heir); t != nil {
 			return t
 		}
 	}
@@ -93,6 +93,16 @@ func (s *Sandbox) replace(heir chan *template) *template {
 		}
 		rest = min(2*rest, longestRest)
 	}
+}
+
+// fitting returns a template unless the work base was made anew since it started:
+// its file wall is about the old folder.
+func (s *Sandbox) fitting(t *template) *template {
+	if t != nil && t.base != s.bases.Load() {
+		s.end(t)
+		return nil
+	}
+	return t
 }
 
 func (s *Sandbox) restart() *template {

@@ -94,3 +94,19 @@ func TestPoolGrowsAndShrinks(t *testing.T) {
 	}
 	s.backTo(t, before)
 }
+
+// A template that started before the work base was made again has its file wall
+// about the old folder: it serves nothing more.
+func TestTemplateOfAnOlderBaseServesNothing(t *testing.T) {
+	s := newSandbox(t, Config{Workers: 1})
+	first := s.living().cmd.Process.Pid
+	s.bases.Add(1)
+	if heir := s.fitting(s.living()); heir != nil {
+		t.Error("the old template still fits")
+	}
+	s.fine(t) // whoever waits is of the old base; the next one is not
+	s.fine(t)
+	if s.living().cmd.Process.Pid == first {
+		t.Error("the template is still the first one")
+	}
+}

@@ -45,11 +45,16 @@ def installed():
     suffixes = (".py", *machinery.EXTENSION_SUFFIXES)
     owned = set()
     for distribution in metadata.distributions(path=folders):
-        names = (distribution.read_text("top_level.txt") or "").split()
-        for name in set(names or recorded(distribution.read_text("RECORD") or "", suffixes)):
+        try:
+            names = (distribution.read_text("top_level.txt") or "").split()
+            names = set(names or recorded(distribution.read_text("RECORD") or "", suffixes))
+            told = described(distribution)
+        except ValueError:  # what tells of it is not text: its modules are found all the same
+            continue
+        for name in names:
             if name in modules or any(os.path.isdir(f"{f}/{name}") for f in folders):
                 owned.add(name)
-                yield name, *described(distribution)
+                yield name, *told
     for name in modules - owned:
         yield name, "", ""
 

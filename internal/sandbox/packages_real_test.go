@@ -100,6 +100,16 @@ func TestNumpyMemory(t *testing.T) {
 	}
 }
 
+// numpy writes and reads files by what it imports for itself, which a snippet
+// may not.
+func TestNumpyToFile(t *testing.T) {
+	s := withNumpy(t, Config{})
+	r := s.run(t, job("import numpy as np\nnp.arange(5).tofile('x.bin')\nprint(np.fromfile('x.bin', dtype=int).sum())"))
+	if r.Reason != snippet.Completed || r.Stdout != "10\n" || len(r.Files) != 1 || r.Files[0].Size != 40 {
+		t.Errorf("%+v", r)
+	}
+}
+
 // A large product runs on one core: the machine is shared, and a child's threads
 // count.
 func TestNumpyIsSingleThreaded(t *testing.T) {

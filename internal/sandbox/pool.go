@@ -219,5 +219,6 @@ func (s *Sandbox) mendBase(t *template) {
 	s.clearSpare()
 	_ = s.lock.Close()
 	s.lock = lock
+	s.bases.Add(1)
 	t.kill()
 }

@@ -70,7 +70,8 @@ type Sandbox struct {
 	layers    layers
 	base      string
 	baseLock  sync.Mutex
-	lock      *os.File // holds the lock on base
+	bases     atomic.Int32 // how often the base was made again
+	lock      *os.File     // holds the lock on base
 	weaken    weaken
 	packages  packages
 	home      string // of the template while it loads packages; "" without any
@@ -82,6 +83,7 @@ type Sandbox struct {
 
 	ready   chan *child
 	spare   chan folders   // untouched ones of dead children
+	reused  atomic.Int64   // how often
 	idle    *time.Timer    // clears them
 	current chan *template // always offers the living template, if there is one
 	stop    chan struct{}

@@ -36,6 +36,7 @@ type template struct {
 	cmd     *exec.Cmd
 	control int           // our end of the control channel
 	size    int64         // bytes of address space when it was ready
+	base    int32         // which of the sandbox's work bases it knows
 	loaded  []string      // packages that it has loaded
 	wall    *guard.Wall   // what all children may reach; nil without Landlock
 	done    chan struct{} // closed when the process is dead
@@ -84,7 +85,7 @@ func (s *Sandbox) launch() (*template, error) {
 	}
 	control := os.NewFile(uintptr(theirs), "control")
 	defer control.Close()
-	t := &template{control: ours, done: make(chan struct{}), leave: make(chan struct{}), children: map[int]*child{}}
+	t := &template{control: ours, base: s.bases.Load(), done: make(chan struct{}), leave: make(chan struct{}), children: map[int]*child{}}
 	if t.wall, err = s.spec().ChildWall(); err != nil {
 		t.hangUp()
 		return nil, err

@@ -119,6 +119,7 @@ def audit_hook(ledger, paths, policy):
             ledger.refuse_operation("socket", NETWORK)
 
     def on_database(_event, args):
+        paths.written = True  # by whatever name: a URI, or bytes
         name = args[0]
         if type(name) is str and name not in ("", ":memory:") and not name.startswith("file:"):
             check(name, True)

@@ -31,13 +31,29 @@ BALLAST = [mmap.mmap(-1, 8 << 20, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)]
 
 
 def open_streams():
-    """Text streams that pass complete lines on at once, so that they survive a kill."""
+    """Text streams that pass complete lines on at once, so that they survive a kill.
+
+    Children write to pipes, so pipes lie there meanwhile: a stream remembers whether it can seek.
+    """
+    before = os.dup(1), os.dup(2)
+    ends = os.pipe()
+    for fd in (1, 2):
+        os.dup2(ends[1], fd)
+    make_streams()
+    for fd, old in zip((1, 2), before):
+        os.dup2(old, fd)
+    for fd in (*before, *ends):
+        os.close(fd)
+
+
+def make_streams():
     for name, fd, mode, errors in (("stdin", 0, "r", "strict"), ("stdout", 1, "w", "strict"),
                                    ("stderr", 2, "w", "backslashreplace")):
         raw = io.FileIO(fd, mode, closefd=False)
         buffer = io.BufferedReader(raw) if mode == "r" else io.BufferedWriter(raw)
         stream = io.TextIOWrapper(buffer, "utf-8", errors, line_buffering=mode == "w")
         stream.mode = mode
+        stream.seekable()
         raw.name = f"<{name}>"
         setattr(sys, name, stream)
         setattr(sys, f"__{name}__", stream)
@@ -140,7 +156,7 @@ class Run:
         self._files = config["files"]
         self._shadowable = config["shadowable"]
         # Taken now, so that user code cannot put itself in their place.
-        self._write, self._exit, self._hook = os.write, os._exit, sys.excepthook
+        self._write, self._exit, self._hook, self._list = os.write, os._exit, sys.excepthook, os.listdir
         self._last = LastThings()
         self._armed = False
         self._guard = config["guard"]
@@ -261,7 +277,8 @@ class Run:
     def let_go(self):
         """Close what the snippet left open, as the interpreter would, so that its files are whole."""
         try:
-            if self._guard and not self.paths.written:
+            # Libraries in C may open files by themselves, without an event.
+            if self._guard and not self.paths.written and not (self._files and self._list(self.folder.path)):
                 return
             # First, since the collector may close a buffer before the text stream above it is flushed.
             write_out(gc.get_objects())
