@@ -42,6 +42,14 @@ def guarded_builtins(ledger):
     return module
 
 
+class Absent(types.ModuleType):
+    """A module that is refused when it is used."""
+
+    def __init__(self, name, ledger, why):
+        super().__init__(name)
+        self.__dict__["__getattr__"] = lambda _attribute: ledger.refuse_import(name, why)
+
+
 class WorkFolder:
     """Where the user's own modules are; a child fills it in."""
 
@@ -66,10 +74,24 @@ def arm_imports(guarded, policy, ledger, folder):
         if why is not None and not own(module.partition(".")[0]):
             ledger.refuse_import(module, why)
 
+    def for_itself(name, globals, locals, fromlist):
+        """A stand-in for a module that C code imports for itself; None for any other import.
+
+        PyImport_Import calls the __import__ that it finds, and then takes the module from sys.modules,
+        whatever it was given. Who forges its call has what refuses as soon as it is used.
+        """
+        if type(fromlist) is not list or fromlist or globals is not locals or name not in loaded:
+            return None
+        why = policy.why_not(name)
+        return why and Absent(name, ledger, why)
+
     def __import__(name, globals=None, locals=None, fromlist=(), level=0):
         if type(name) is not str:
             raise TypeError("module name must be a plain string")
         if level == 0:
+            absent = for_itself(name, globals, locals, fromlist)
+            if absent:
+                return absent
             check(name)
             if name == "builtins":
                 return guarded

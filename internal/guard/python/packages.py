@@ -59,9 +59,6 @@ class Packages:
         if "numpy.random" in sys.modules:  # also when it came with another package
             self._numpy = sys.modules["numpy"]
             self.reseed()
-            # numpy keeps what it imports at the first of these calls, which a snippet may not import.
-            self._numpy.zeros(1).tofile(os.devnull)
-            self._numpy.fromfile(os.devnull)
 
     def _load(self, names, must):
         for name in names:
