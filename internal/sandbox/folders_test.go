@@ -5,6 +5,9 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
+
+	"cloche/internal/snippet"
 )
 
 // A run knows the name of its folder. Nobody else ever has that name: a name is
@@ -47,5 +50,18 @@ func TestTouchedFoldersAreNotUsedAgain(t *testing.T) {
 			t.Errorf("folders count as untouched after %q", touch)
 		}
 		s.broom.remove(f.dir)
+	}
+}
+
+// Input files may arrive while a child still warms up.
+func TestFilesArriveAtAnyMoment(t *testing.T) {
+	s := newSandbox(t, Config{})
+	j := job("print(open('in.txt').read())")
+	j.Request.Files = []snippet.File{{Path: "in.txt", Content: []byte("given")}}
+	for n := range 200 {
+		time.Sleep(time.Duration(n%40) * 250 * time.Microsecond)
+		if r := s.run(t, j); r.Outcome != snippet.OK || r.Stdout != "given\n" {
+			t.Fatalf("run %d: %+v", n, r)
+		}
 	}
 }

@@ -234,8 +234,11 @@ class Run:
         read(b"0 1 1 0 \nprint()")
         resource.getrlimit(resource.RLIMIT_AS)
         self.finish()
+        try:
+            self.tidy()
+        except OSError:
+            pass
         if self._guard:
-            self.let_go()
             for event in ("compile", "exec", "import"):
                 self._audit(event, ("", None))
         flush()
@@ -274,11 +277,14 @@ class Run:
             except BaseException as e:
                 self.ended(self.failed, e, None)
 
+    def tidy(self):
+        """Whether no file can have been left open. Libraries in C may open some by themselves, without an event."""
+        return self._guard and not self.paths.written and not (self._files and self._list(self.folder.path))
+
     def let_go(self):
         """Close what the snippet left open, as the interpreter would, so that its files are whole."""
         try:
-            # Libraries in C may open files by themselves, without an event.
-            if self._guard and not self.paths.written and not (self._files and self._list(self.folder.path)):
+            if self.tidy():
                 return
             # First, since the collector may close a buffer before the text stream above it is flushed.
             write_out(gc.get_objects())
