@@ -22,8 +22,8 @@ const (
 	workerRest     = 100 * time.Millisecond
 	longestRest    = 5 * time.Second
 	refillRest     = time.Millisecond
-	lookRest       = 2 * time.Second  // between looks at whether a waiting child still lives
-	helperPatience = time.Second // how long a worker that was called for help waits for a run
+	lookRest       = 2 * time.Second // between looks at whether a waiting child still lives
+	helperPatience = time.Second     // how long a worker that was called for help waits for a run
 )
 
 // supply makes one child after the other and holds each until a run takes it, or
