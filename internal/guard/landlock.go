@@ -18,9 +18,6 @@ const (
 		unix.LANDLOCK_ACCESS_FS_MAKE_REG | unix.LANDLOCK_ACCESS_FS_MAKE_DIR |
 		unix.LANDLOCK_ACCESS_FS_REMOVE_FILE | unix.LANDLOCK_ACCESS_FS_REMOVE_DIR |
 		unix.LANDLOCK_ACCESS_FS_REFER
-	// fileRights are all that a rule on something other than a directory may
-	// name (landlock_add_rule(2), EINVAL).
-	fileRights = execFile | writeFile | unix.LANDLOCK_ACCESS_FS_IOCTL_DEV | unix.LANDLOCK_ACCESS_FS_RESOLVE_UNIX
 )
 
 // Sizes of struct landlock_ruleset_attr as it grew (linux/landlock.h).
@@ -32,7 +29,7 @@ const (
 
 // LandlockPlan is what a ruleset for one ABI says: what it handles, that is
 // forbids unless granted, and the rights that each kind of grant gives. The
-// interpreter gets it as JSON and builds its children's own layer from it.
+// helper stage gets it as JSON for the template's own layer.
 type LandlockPlan struct {
 	// ABI is the version that the plan is for; 0 means no Landlock, and every
 	// other field is then zero.

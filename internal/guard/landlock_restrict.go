@@ -81,11 +81,11 @@ func (p LandlockPlan) Wall(rules LandlockRules) (*Wall, error) {
 	}
 	w := &Wall{plan: p}
 	for _, kind := range []struct {
-		paths  []string
-		rights uint64
-	}{{rules.Read, p.ReadTree}, {rules.Execute, p.ExecTree}, {rules.Write, p.WriteTree}} {
+		paths      []string
+		tree, file uint64
+	}{{rules.Read, p.ReadTree, p.ReadFile}, {rules.Execute, p.ExecTree, p.ExecFile}, {rules.Write, p.WriteTree, p.WriteFile}} {
 		for _, path := range kind.paths {
-			err := w.grant(path, kind.rights)
+			err := w.grant(path, kind.tree, kind.file)
 			if errors.Is(err, unix.ENOENT) && slices.Contains(rules.Optional, path) {
 				continue
 			}
@@ -98,19 +98,19 @@ func (p LandlockPlan) Wall(rules LandlockRules) (*Wall, error) {
 	return w, nil
 }
 
-// grant opens a place; one that is no folder gets a file's share of the rights.
-func (w *Wall) grant(path string, rights uint64) error {
+// grant opens a place, with the rights of a folder or those of anything else.
+func (w *Wall) grant(path string, tree, file uint64) error {
 	fd, err := unix.Open(path, unix.O_PATH|unix.O_CLOEXEC, 0)
 	if err != nil {
 		return err
 	}
-	w.grants = append(w.grants, grant{fd, rights})
+	w.grants = append(w.grants, grant{fd, tree})
 	var st unix.Stat_t
 	if err := unix.Fstat(fd, &st); err != nil {
 		return err
 	}
 	if st.Mode&unix.S_IFMT != unix.S_IFDIR {
-		w.grants[len(w.grants)-1].rights &= fileRights
+		w.grants[len(w.grants)-1].rights = file
 	}
 	return nil
 }
@@ -129,7 +129,7 @@ func (w *Wall) Ruleset(folders ...string) (int, error) {
 	own := &Wall{plan: w.plan}
 	defer own.Close()
 	for _, path := range folders {
-		if err := own.grant(path, w.plan.WriteTree); err != nil {
+		if err := own.grant(path, w.plan.WriteTree, w.plan.WriteFile); err != nil {
 			return -1, fmt.Errorf("landlock rule for %q: %w", path, err)
 		}
 	}

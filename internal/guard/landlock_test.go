@@ -42,6 +42,10 @@ func TestPlanGrowsWithTheABI(t *testing.T) {
 	}
 }
 
+// fileRights are all that a rule on something other than a directory may name
+// (landlock_add_rule(2), EINVAL).
+const fileRights = execFile | writeFile | unix.LANDLOCK_ACCESS_FS_IOCTL_DEV | unix.LANDLOCK_ACCESS_FS_RESOLVE_UNIX
+
 func TestPlanRights(t *testing.T) {
 	const special = unix.LANDLOCK_ACCESS_FS_EXECUTE | unix.LANDLOCK_ACCESS_FS_MAKE_CHAR | unix.LANDLOCK_ACCESS_FS_MAKE_BLOCK |
 		unix.LANDLOCK_ACCESS_FS_MAKE_SOCK | unix.LANDLOCK_ACCESS_FS_MAKE_FIFO | unix.LANDLOCK_ACCESS_FS_MAKE_SYM |

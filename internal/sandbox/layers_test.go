@@ -8,13 +8,23 @@ import (
 	"cloche/internal/snippet"
 )
 
-// ladders are the ways down: what a kernel may refuse, and what then holds.
-var ladders = []struct {
+// ladder is a way down: what a kernel may refuse, and what then holds.
+type ladder struct {
 	name   string
 	weaken weaken
 	sole   bool
 	wall   fileWall
-}{
+}
+
+// needUser leaves out what only a user beside the test's own can show.
+func (l ladder) needUser(t *testing.T) {
+	t.Helper()
+	if l.sole && os.Geteuid() != 0 {
+		t.Skip("sweeping by user would end every other process of this one; root has a user of its own for it")
+	}
+}
+
+var ladders = []ladder{
 	{"everything", weaken{}, false, wallLandlock},
 	{"landlock 1", weaken{abiCut: true, landlock: 1}, false, wallLandlock},
 	{"mounts", weaken{refuse: []string{guard.FeatureLandlock}}, false, wallMount},
@@ -35,9 +45,7 @@ var lambda = weaken{
 func TestLadder(t *testing.T) {
 	for _, step := range ladders {
 		t.Run(step.name, func(t *testing.T) {
-			if step.sole && os.Geteuid() != 0 {
-				t.Skip("sweeping by user would end every other process of this one; root has a user of its own for it")
-			}
+			step.needUser(t)
 			s := newSandbox(t, Config{weaken: step.weaken, Sole: step.sole})
 			want := step.wall
 			if want == wallMount && !s.layers.identity.drop() {
