@@ -23,7 +23,7 @@ var noWear = wear{runs: math.MaxInt, age: math.MaxInt64}
 // dies, and also when it is worn: then beside it, so that no run waits.
 func (s *Sandbox) keep(t *template) {
 	defer s.workers.Done()
-	var heir chan *template // the next one, while it starts
+	var heir *heir // the next one, while it starts
 	most := s.wear.runs
 	aged := time.NewTimer(s.wear.age)
 	defer aged.Stop()
@@ -38,7 +38,7 @@ func (s *Sandbox) keep(t *template) {
 				heir = s.prepareHeir()
 			}
 			aged.Reset(s.wear.age)
-		case next := <-heir:
+		case next := <-heir.born():
 			heir = nil
 			if next = s.fitting(next); next == nil {
 				most = t.made() + s.wear.runs // a machine without room for two now may have it later
@@ -49,9 +49,7 @@ func (s *Sandbox) keep(t *template) {
 			aged.Reset(s.wear.age)
 		case <-s.stop:
 			s.end(t)
-			if heir != nil {
-				s.end(<-heir)
-			}
+			s.end(heir.hurry())
 			return
 		case <-t.done:
 			s.log.Error("template interpreter died; starting another")
@@ -64,28 +62,49 @@ func (s *Sandbox) keep(t *template) {
 	}
 }
 
-// prepareHeir starts a template in the background; nil comes when that failed.
-func (s *Sandbox) prepareHeir() chan *template {
-	heir := make(chan *template, 1)
+// heir is a template that starts beside the one that serves.
+type heir struct {
+	ready   chan *template // nil comes when it could not be started
+	hurried chan struct{}  // closed once somebody waits for it
+}
+
+// prepareHeir starts a template in the background.
+func (s *Sandbox) prepareHeir() *heir {
+	h := &heir{make(chan *template, 1), make(chan struct{})}
 	s.turning.Add(1)
 	s.workers.Go(func() {
 		defer s.turning.Add(-1)
-		heir <- s.restart()
+		h.ready <- s.restart(h.hurried)
 	})
-	return heir
+	return h
+}
+
+// born gives the template once it can serve; of no heir it gives nothing.
+func (h *heir) born() <-chan *template {
+	if h == nil {
+		return nil
+	}
+	return h.ready
+}
+
+// hurry waits for the template, which starts at full speed from now on.
+func (h *heir) hurry() *template {
+	if h == nil {
+		return nil
+	}
+	close(h.hurried)
+	return <-h.ready
 }
 
 // replace returns the template that follows a dead one, nil when the sandbox
 // closes before there is one.
-func (s *Sandbox) replace(heir chan *template) *template {
+func (s *Sandbox) replace(h *heir) *template {
 	rest := workerRest
-	if heir != nil {
-		if t := s.fitting(<-heir); t != nil {
-			return t
-		}
+	if t := s.fitting(h.hurry()); t != nil {
+		return t
 	}
 	for {
-		if t := s.restart(); t != nil {
+		if t := s.restart(atOnce); t != nil {
 			return t
 		}
 		if !s.rest(rest) {
@@ -105,8 +124,8 @@ func (s *Sandbox) fitting(t *template) *template {
 	return t
 }
 
-func (s *Sandbox) restart() *template {
-	t, err := s.startTemplate()
+func (s *Sandbox) restart(hurry <-chan struct{}) *template {
+	t, err := s.startTemplate(hurry)
 	if err != nil {
 		s.log.Error("start template interpreter", "error", err.Error())
 		return nil

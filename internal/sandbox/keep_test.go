@@ -44,6 +44,35 @@ func TestWornTemplateGivesWay(t *testing.T) {
 	}
 }
 
+// An heir leaves the cores to the runs while it starts, and starts at full speed
+// once the template before it is dead.
+func TestHeirAmblesUntilItIsNeeded(t *testing.T) {
+	s := newSandbox(t, Config{Workers: 1, wear: wear{runs: 3, age: time.Hour}})
+	first := s.living()
+	stood := 0
+	for end := time.Now().Add(time.Minute); stood == 0; {
+		if time.Now().After(end) {
+			t.Fatal("no heir was seen standing still")
+		}
+		if s.turning.Load() == 0 {
+			s.fine(t)
+		}
+		for _, p := range everyProc() {
+			if _, template := templates.Load(p.pid); template && p.pid != first.cmd.Process.Pid && p.state == "T" {
+				stood = p.pid
+			}
+		}
+	}
+	first.kill()
+	s.fine(t)
+	s.fine(t)
+	for _, p := range everyProc() {
+		if p.pid == stood && p.state == "T" {
+			t.Error("the heir still stands")
+		}
+	}
+}
+
 // One that only grew old is replaced too, with nobody asking for a run.
 func TestAgedTemplateGivesWay(t *testing.T) {
 	s := newSandbox(t, Config{Workers: 2, wear: wear{runs: 1000, age: 200 * time.Millisecond}})

@@ -78,7 +78,7 @@ func (s *Sandbox) bootTemplate() (*template, error) {
 	if s.boot, err = s.spec().Boot(); err != nil {
 		return nil, err
 	}
-	return s.startTemplate()
+	return s.startTemplate(atOnce)
 }
 
 // advice is what to try when a template with packages does not start: the error

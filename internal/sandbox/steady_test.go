@@ -15,7 +15,7 @@ import (
 
 // pace is the time from one run to the next, if the machine keeps up: runs that
 // follow at once would only measure how fast children are made.
-const pace = 4 * time.Millisecond
+const pace = 8 * time.Millisecond
 
 // TestSteady runs a snippet CLOCHE_STEADY times, one after the other. What is
 // held must not grow, and worn templates must give way. How fast the last runs

@@ -27,6 +27,18 @@ const (
 	controlPacket = 1 << 15 // bytes of one message on the control channel
 )
 
+// How a template starts that nobody waits for: a slice of time, then a pause, so
+// that it takes a tenth of one core and the runs beside it keep the rest. After
+// longestAmble it goes on at full speed.
+const (
+	ambleSlice   = time.Millisecond
+	amblePause   = 9 * time.Millisecond
+	longestAmble = 10 * time.Second
+)
+
+// atOnce is the hurry of a template that is waited for.
+var atOnce = func() <-chan struct{} { c := make(chan struct{}); close(c); return c }()
+
 // errTemplateGone means that the template interpreter died; its children die
 // with it.
 var errTemplateGone = errors.New("the template interpreter is gone")
@@ -56,8 +68,9 @@ type message struct {
 	rest string
 }
 
-// startTemplate returns a template that is ready to fork.
-func (s *Sandbox) startTemplate() (*template, error) {
+// startTemplate returns a template that is ready to fork. It starts slowly, beside
+// the runs, until hurry is closed.
+func (s *Sandbox) startTemplate(hurry <-chan struct{}) (*template, error) {
 	removeHome, err := s.makeHome()
 	if err != nil {
 		return nil, err
@@ -67,6 +80,7 @@ func (s *Sandbox) startTemplate() (*template, error) {
 	if err != nil {
 		return nil, fmt.Errorf("start template: %w", err)
 	}
+	t.amble(hurry)
 	if err := t.awaitReady(); err != nil {
 		t.kill()
 		t.hangUp()
@@ -152,6 +166,29 @@ func (t *template) hold(started chan<- error) {
 func feed(w io.WriteCloser, boot []byte) {
 	_, _ = w.Write(boot)
 	_ = w.Close()
+}
+
+// amble lets the process run in slices until it has something to say, hurry is
+// closed, or it has taken long enough. A niceness would do the same only for one
+// who may take it back.
+func (t *template) amble(hurry <-chan struct{}) {
+	said := []unix.PollFd{{Fd: int32(t.control), Events: unix.POLLIN}}
+	for end := time.Now().Add(longestAmble); time.Now().Before(end); {
+		select {
+		case <-hurry:
+			return
+		default:
+		}
+		if n, err := pollFor(said, ambleSlice); n > 0 || err != nil {
+			return
+		}
+		_ = t.cmd.Process.Signal(unix.SIGSTOP)
+		select {
+		case <-hurry:
+		case <-time.After(amblePause):
+		}
+		_ = t.cmd.Process.Signal(unix.SIGCONT)
+	}
 }
 
 func (t *template) awaitReady() error {
