@@ -37,6 +37,7 @@ table = {p.x: p.far() for p in points if p.y > 1}
 
 text = json.dumps({"a": [1, 2.5, None, True], "b": {"c": "\u00e9"}}, indent=2, sort_keys=True)
 data = json.loads(text), json.dumps({"n": points[0].x, "s": "t"})
+re.purge()  # else the patterns are compiled only once, in the template
 words = re.sub(r"(\w+)-(\d+)", r"\2", "warm-42").split(), re.findall(r"[a-z]+", "a1b2")
 
 common = collections.Counter("cloche").most_common(1), collections.defaultdict(int)["x"]
