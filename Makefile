@@ -65,12 +65,7 @@ steady: ## Make RUNS (200000) runs in a row, and tell whether the last are as fa
 	@CLOCHE_STEADY=$(RUNS) $(GO) test -tags soak -run '^TestSteady$$' -count=1 -timeout 2h -v ./internal/sandbox
 
 fuzz: ## Run each fuzz test for FUZZTIME (30s).
-	@grep -rlE '^func Fuzz' --include='*_test.go' . | xargs -n1 dirname | sort -u | while read -r folder; do \
-		for name in $$(grep -hoE '^func Fuzz[A-Za-z0-9_]*' "$$folder"/*_test.go | cut -c6-); do \
-			echo "$$folder $$name"; \
-			$(GO) test -run '^$$' -fuzz "^$$name\$$" -fuzztime $(FUZZTIME) "$$folder" || exit 1; \
-		done; \
-	done
+	@GO=$(GO) .ci/fuzz $(FUZZTIME)
 
 clean: ## Remove what was built; the data folder stays.
 	@rm -rf bin
