@@ -52,7 +52,7 @@ bench: build ## Measure this machine against the bare interpreter; ARGS="--runs 
 probes: ## Run the hostile probes against every set of isolation layers, as root and as a user.
 	@CLOCHE_PROBES=all $(GO) test -run '^TestProbes$$' -count=1 -timeout 15m ./internal/sandbox
 
-test-packages: ## Run the tests of real packages with numpy and matplotlib, which are fetched, and measure numpy.
+test-packages: build ## Run the tests of real packages with numpy and matplotlib, which are fetched, and measure numpy.
 	@GO=$(GO) .ci/packages
 
 test-web: ## Hold the dashboard in a real Chromium against a real server; pictures go to bin/web.

@@ -3,6 +3,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -16,6 +17,7 @@ import (
 	"slices"
 	"strings"
 	"syscall"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -32,6 +34,7 @@ import (
 const (
 	mostRuns    = 1_000_000
 	mostCallers = 1024 // as many as a server may run at one time
+	benchWait   = 5 * time.Minute
 )
 
 // benchOptions are what a person chooses about a measurement.
@@ -88,81 +91,100 @@ func (o benchOptions) check() error {
 }
 
 func workloadNames() (names []string) {
-	for _, w := range bench.Workloads() {
+	for _, w := range bench.Workloads(snippet.DefaultLimits()) {
 		names = append(names, w.Name)
 	}
 	return names
 }
 
 // writable makes sure, before minutes are spent, that the figures can be kept. A
-// file that is there keeps its content until then.
-func writable(file string) error {
+// file that is there keeps its content until then; the returned function takes a
+// new one away if it stayed empty.
+func writable(file string) (tidy func(), err error) {
 	if file == "" {
-		return nil
+		return func() {}, nil
 	}
 	f, err := os.OpenFile(file, os.O_WRONLY|os.O_CREATE, 0o644)
 	if err != nil {
-		return fmt.Errorf("open the file for --out: %w", err)
+		return nil, fmt.Errorf("open the file for --out: %w", err)
 	}
-	return f.Close()
+	return func() {
+		if info, err := os.Stat(file); err == nil && info.Mode().IsRegular() && info.Size() == 0 {
+			_ = os.Remove(file)
+		}
+	}, f.Close()
 }
 
-// measure prints each line as soon as it is there, and the table at the end.
+// measure writes what was measured, also when it ends early.
 func measure(ctx context.Context, cfg config.Config, o benchOptions, out, errOut io.Writer) error {
-	if err := writable(o.json); err != nil {
-		return err
-	}
-	box, err := sandbox.New(sandboxConfig(cfg, 0, faultLog(errOut)))
+	tidy, err := writable(o.json)
 	if err != nil {
 		return err
+	}
+	defer tidy()
+	lines, err := compare(ctx, cfg, o, errOut)
+	if len(lines) == 0 {
+		return cmp.Or(err, errors.New("nothing was measured"))
+	}
+	return errors.Join(err, bench.Write(out, lines), keepFigures(o.json, lines))
+}
+
+func keepFigures(file string, lines []bench.Line) error {
+	if file == "" {
+		return nil
+	}
+	text, err := json.MarshalIndent(lines, "", "  ")
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(file, append(text, '\n'), 0o644)
+}
+
+// compare returns a line for each measurement, with an error those that were done.
+func compare(ctx context.Context, cfg config.Config, o benchOptions, errOut io.Writer) (lines []bench.Line, err error) {
+	box, err := sandbox.New(serverSandbox(cfg, config.DefaultPool(), config.DefaultConcurrency(), faultLog(errOut)))
+	if err != nil {
+		return nil, err
 	}
 	defer box.Close()
 	folder, err := os.MkdirTemp("", "cloche-bench-records-")
 	if err != nil {
-		return err
+		return nil, err
 	}
 	defer os.RemoveAll(folder)
-	server, store, err := benchServer(ctx, box, folder)
+	server, store, err := benchServer(ctx, box, limits(cfg), folder)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	defer store.Close()
 	defer server.Close()
 	python := box.Runtime().Executable
 	client, err := newRemote(server.URL)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	ways := []bench.Way{{Name: "in-process", Runner: box}, {Name: "http", Runner: overHTTP{client}}}
-	var lines []bench.Line
-	for _, w := range workloads(python, o.only, errOut) {
+	for _, w := range workloads(ctx, python, limits(cfg), o.only, errOut) {
 		for _, callers := range o.callers {
 			for _, way := range ways {
 				line, err := bench.Compare(ctx, python, way, w, callers, o.runs)
 				if err != nil {
-					return err
+					return lines, err
 				}
 				lines = append(lines, line)
 				fmt.Fprintf(errOut, "%s, %s, %s: done\n", line.Workload, line.Way, callersOf(line))
 			}
 		}
 	}
-	if len(o.only) == 0 || slices.Contains(o.only, "print") {
-		line, err := measureStart(ctx, cfg, python, folder, o.runs)
-		if err != nil {
-			return err
-		}
-		lines = append(lines, line)
-		fmt.Fprintf(errOut, "%s, %s: done\n", line.Workload, line.Way)
+	if len(o.only) > 0 && !slices.Contains(o.only, "print") {
+		return lines, nil
 	}
-	if err := bench.Write(out, lines); err != nil || o.json == "" {
-		return err
-	}
-	text, err := json.MarshalIndent(lines, "", "  ")
+	line, err := measureStart(ctx, cfg, python, folder, o.runs)
 	if err != nil {
-		return err
+		return lines, err
 	}
-	return os.WriteFile(o.json, append(text, '\n'), 0o644)
+	fmt.Fprintf(errOut, "%s, %s: done\n", line.Workload, line.Way)
+	return append(lines, line), nil
 }
 
 // overHTTP is a Runner that asks a server.
@@ -181,12 +203,12 @@ func callersOf(line bench.Line) string {
 
 // workloads leaves out what was not asked for, and says so of what needs a module
 // that the interpreter does not have.
-func workloads(python string, only []string, errOut io.Writer) []bench.Workload {
-	return slices.DeleteFunc(bench.Workloads(), func(w bench.Workload) bool {
+func workloads(ctx context.Context, python string, limits snippet.Limits, only []string, errOut io.Writer) []bench.Workload {
+	return slices.DeleteFunc(bench.Workloads(limits), func(w bench.Workload) bool {
 		if len(only) > 0 && !slices.Contains(only, w.Name) {
 			return true
 		}
-		lacking := w.Needs != "" && exec.Command(python, "-I", "-c", "import "+w.Needs).Run() != nil
+		lacking := w.Needs != "" && exec.CommandContext(ctx, python, "-I", "-c", "import "+w.Needs).Run() != nil
 		if lacking {
 			fmt.Fprintf(errOut, "%s: left out, since %s has no module %s\n", w.Name, python, w.Needs)
 		}
@@ -195,14 +217,17 @@ func workloads(python string, only []string, errOut io.Writer) []bench.Workload 
 }
 
 // benchServer is a whole server with a store in folder, so that HTTP figures have
-// everything in them that a caller waits for.
-func benchServer(ctx context.Context, box *sandbox.Sandbox, folder string) (*httptest.Server, *sqlite.Store, error) {
+// everything in them that a caller waits for. Nobody is turned away.
+func benchServer(ctx context.Context, box *sandbox.Sandbox, limits snippet.Limits, folder string) (*httptest.Server, *sqlite.Store, error) {
 	store, err := sqlite.Open(ctx, folder, sqlite.Limits{})
 	if err != nil {
 		return nil, nil, err
 	}
 	log, policy := slog.New(slog.DiscardHandler), snippet.DefaultPolicy()
-	svc := service.New(service.Config{Runner: box, Recorder: store, Policy: policy, Limits: snippet.DefaultLimits(), Log: log})
+	svc := service.New(service.Config{
+		Runner: box, Recorder: store, Policy: policy, Limits: limits, Log: log,
+		Concurrency: config.DefaultConcurrency(), Queue: mostCallers, Wait: benchWait,
+	})
 	handler, err := api.New(api.Config{
 		Service: svc, Reader: store, Policy: policy, Runtime: box.Runtime, Version: buildVersion(), Log: log,
 	})

@@ -4,10 +4,14 @@ package main
 
 import (
 	"bufio"
+	"bytes"
+	"cmp"
 	"context"
 	"fmt"
 	"os"
 	"os/exec"
+	"slices"
+	"strconv"
 	"strings"
 	"syscall"
 
@@ -22,16 +26,36 @@ const starts = 15
 
 // measureStart measures from the start of a server to its first answer.
 func measureStart(ctx context.Context, cfg config.Config, python, folder string, runs int) (bench.Line, error) {
-	servers := &freshServers{folder: folder, python: python, preload: cfg.Preload}
+	cfg.Python = python
+	servers := &freshServers{folder: folder, config: cfg}
 	defer servers.wait()
-	return bench.Compare(ctx, python, bench.Way{Name: "start", Runner: servers}, bench.Workloads()[0], 1, min(runs, starts))
+	return bench.Compare(ctx, python, bench.Way{Name: "start", Runner: servers}, bench.Workloads(limits(cfg))[0], 1, min(runs, starts))
 }
 
 // freshServers is a Runner that starts a server for each job.
 type freshServers struct {
-	folder, python string
-	preload        []string
-	stopping       []*exec.Cmd
+	folder   string
+	config   config.Config
+	stopping []*exec.Cmd
+}
+
+// flags are those of a server that has the sandbox of this measurement.
+func (f *freshServers) flags(data string) []string {
+	return []string{
+		"serve", "--addr", "127.0.0.1:0", "--data", data, "--log-level", "error",
+		"--python", f.config.Python, "--work", f.config.WorkBase,
+		"--preload", listed(f.config.Preload), "--require", listed(f.config.Require),
+		"--sole-user=" + strconv.FormatBool(f.config.SoleUser), "--memory", strconv.FormatInt(f.config.Memory, 10),
+		"--stdout-chars", strconv.Itoa(f.config.StdoutChars), "--stderr-chars", strconv.Itoa(f.config.StderrChars),
+	}
+}
+
+// listed is a list as flags take it.
+func listed(names []string) string {
+	if len(names) == 0 {
+		return "none"
+	}
+	return strings.Join(names, ",")
 }
 
 func (f *freshServers) Run(ctx context.Context, job snippet.Job) (snippet.Result, error) {
@@ -39,13 +63,10 @@ func (f *freshServers) Run(ctx context.Context, job snippet.Job) (snippet.Result
 	if err != nil {
 		return snippet.Result{}, err
 	}
-	preload := "none"
-	if len(f.preload) > 0 {
-		preload = strings.Join(f.preload, ",")
-	}
-	server := exec.CommandContext(ctx, "/proc/self/exe", "serve", "--addr", "127.0.0.1:0", "--data", data,
-		"--python", f.python, "--preload", preload)
-	server.Args[0] = os.Args[0]
+	var said bytes.Buffer
+	server := exec.CommandContext(ctx, "/proc/self/exe", f.flags(data)...)
+	server.Args[0], server.Stderr = os.Args[0], &said
+	server.Env = slices.DeleteFunc(os.Environ(), func(v string) bool { return strings.HasPrefix(v, "CLOCHE_") })
 	server.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
 	out, err := server.StdoutPipe()
 	if err != nil {
@@ -54,12 +75,13 @@ func (f *freshServers) Run(ctx context.Context, job snippet.Job) (snippet.Result
 	if err := server.Start(); err != nil {
 		return snippet.Result{}, err
 	}
-	f.stopping = append(f.stopping, server)
-	defer server.Process.Signal(syscall.SIGTERM)
 	line, err := bufio.NewReader(out).ReadString('\n')
 	if err != nil {
-		return snippet.Result{}, fmt.Errorf("the server did not start: %w", err)
+		_ = server.Wait()
+		return snippet.Result{}, fmt.Errorf("the server did not start: %s", cmp.Or(strings.TrimSpace(said.String()), err.Error()))
 	}
+	f.stopping = append(f.stopping, server)
+	defer server.Process.Signal(syscall.SIGTERM)
 	client, err := newRemote(strings.TrimSpace(strings.TrimPrefix(line, "cloche listening on ")))
 	if err != nil {
 		return snippet.Result{}, err

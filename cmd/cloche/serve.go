@@ -78,7 +78,7 @@ func build(cfg config.Config, data *dataFolder, log *slog.Logger) (http.Handler,
 	if err != nil {
 		return nil, nil, err
 	}
-	box, err := sandbox.New(sandboxConfig(cfg, cfg.Pool, log))
+	box, err := sandbox.New(serverSandbox(cfg, cfg.Pool, cfg.Concurrency, log))
 	if err != nil {
 		store.Close()
 		return nil, nil, err
@@ -112,6 +112,13 @@ func sandboxConfig(cfg config.Config, workers int, log *slog.Logger) sandbox.Con
 		Python: cfg.Python, Workers: workers, WorkBase: cfg.WorkBase,
 		Require: cfg.Require, Preload: cfg.Preload, Sole: cfg.SoleUser, Log: log,
 	}
+}
+
+// serverSandbox has a pool that a rush of callers makes larger for a moment.
+func serverSandbox(cfg config.Config, pool, concurrency int, log *slog.Logger) sandbox.Config {
+	c := sandboxConfig(cfg, pool, log)
+	c.Burst = concurrency
+	return c
 }
 
 // limits are the contract's, with what the operator changed.

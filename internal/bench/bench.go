@@ -7,7 +7,9 @@ package bench
 import (
 	"context"
 	"fmt"
+	"os"
 	"os/exec"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -26,8 +28,8 @@ type Workload struct {
 	Name    string
 	Job     snippet.Job
 	Outcome snippet.Outcome
-	Bare    []string      // arguments after the interpreter; nil if nothing bare compares
-	Timer   time.Duration // compare with a bare wait of this length; 0 for none
+	Bare    []string      // arguments after the interpreter to compare with; nil for a Timer
+	Timer   time.Duration // compare with a bare wait of this length
 	Needs   string        // a module without which the workload is left out; "" for none
 }
 
@@ -42,11 +44,11 @@ type Line struct {
 	P99MS    float64 `json:"p99_ms"`
 	CPUMS    float64 `json:"cpu_ms"`       // of the child, mean
 	Memory   int64   `json:"memory_bytes"` // peak of a child, median
-	RunsPerS float64 `json:"runs_per_s"`
-	BareMS   float64 `json:"bare_p50_ms"`     // 0 if there is no bare counterpart
-	BarePerS float64 `json:"bare_runs_per_s"` // with as many callers
+	RunsPerS float64 `json:"runs_per_s"`   // 0 with one caller: see Compare
+	BareMS   float64 `json:"bare_p50_ms"`
+	BarePerS float64 `json:"bare_runs_per_s"` // with as many callers; 0 with one
 	Ratio    float64 `json:"ratio"`           // P50MS / BareMS
-	Speedup  float64 `json:"speedup"`         // RunsPerS / BarePerS
+	Speedup  float64 `json:"speedup"`         // RunsPerS / BarePerS; 0 with one caller
 }
 
 // Way is one way to run a job.
@@ -56,7 +58,9 @@ type Way struct {
 }
 
 // Compare measures one workload through one way, interleaved with the bare
-// interpreter. With one caller the two alternate run by run; with more they
+// interpreter. With one caller the two alternate run by run, so its times are
+// those of a caller who pauses between runs, and tell nothing about throughput:
+// the next child is made while the bare interpreter runs. With more callers they
 // alternate in rounds, since throughput needs the callers side by side.
 func Compare(ctx context.Context, python string, way Way, w Workload, callers, runs int) (Line, error) {
 	line := Line{Workload: w.Name, Way: way.Name, Callers: callers, Runs: runs}
@@ -73,23 +77,19 @@ func Compare(ctx context.Context, python string, way Way, w Workload, callers, r
 		if err := ours.round(callers, each, func() (snippet.Result, error) { return once(ctx, way.Runner, w) }); err != nil {
 			return line, fmt.Errorf("%s %s: %w", w.Name, way.Name, err)
 		}
-		if !w.compares() {
-			continue
-		}
 		if err := bare.round(callers, each, func() (snippet.Result, error) { return onceBare(ctx, python, w) }); err != nil {
 			return line, fmt.Errorf("%s bare: %w", w.Name, err)
 		}
 	}
 	ours.fill(&line)
-	if w.compares() {
-		line.BareMS, line.BarePerS = ms(bare.percentile(50)), bare.perSecond()
-		line.Ratio, line.Speedup = line.P50MS/line.BareMS, line.RunsPerS/line.BarePerS
+	line.BareMS = ms(bare.percentile(50))
+	line.Ratio = line.P50MS / line.BareMS
+	if callers > 1 {
+		line.RunsPerS, line.BarePerS = ours.perSecond(), bare.perSecond()
+		line.Speedup = line.RunsPerS / line.BarePerS
 	}
 	return line, nil
 }
-
-// compares reports whether there is something bare to compare with.
-func (w Workload) compares() bool { return w.Bare != nil || w.Timer > 0 }
 
 // once runs the job and insists on its outcome: a wrong answer is not fast.
 func once(ctx context.Context, r Runner, w Workload) (snippet.Result, error) {
@@ -107,6 +107,18 @@ func onceBare(ctx context.Context, python string, w Workload) (snippet.Result, e
 	}
 	cmd := exec.CommandContext(ctx, python, w.Bare...)
 	cmd.Stdin = strings.NewReader(w.Job.Request.Stdin)
+	if files := w.Job.Request.Files; files != nil {
+		var err error
+		if cmd.Dir, err = os.MkdirTemp("", "cloche-bench-"); err != nil {
+			return snippet.Result{}, err
+		}
+		defer os.RemoveAll(cmd.Dir)
+		for _, f := range files {
+			if err := os.WriteFile(filepath.Join(cmd.Dir, f.Path), f.Content, 0o600); err != nil {
+				return snippet.Result{}, err
+			}
+		}
+	}
 	_, err := cmd.Output()
 	return snippet.Result{}, err
 }
@@ -161,7 +173,6 @@ func (s *sample) fill(line *Line) {
 	if len(s.memory) > 0 {
 		line.Memory = s.memory[len(s.memory)/2]
 	}
-	line.RunsPerS = s.perSecond()
 }
 
 // percentile is the nearest-rank percentile.

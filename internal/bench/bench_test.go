@@ -25,7 +25,7 @@ func TestCompareCountsEveryRun(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if line.Runs != c.want || line.CPUMS != 2 || line.Memory != 7 || line.P50MS < 1 || line.BareMS <= 0 || line.Ratio != line.P50MS/line.BareMS {
+		if line.Runs != c.want || line.CPUMS != 2 || line.Memory != 7 || line.P50MS < 1 || line.BareMS <= 0 || line.Ratio != line.P50MS/line.BareMS || (line.RunsPerS > 0) != (c.callers > 1) || (line.Speedup > 0) != (c.callers > 1) {
 			t.Errorf("%d callers: %+v", c.callers, line)
 		}
 	}

@@ -39,37 +39,28 @@ for n in range(4):
 	deadline = 200 * time.Millisecond
 )
 
-// Workloads are the snippets that are measured, the main one first.
-func Workloads() []Workload {
-	return []Workload{
-		work("print", printCode),
-		work("stdlib", libraryCode),
-		{Name: "numpy", Job: job(numpyCode), Outcome: snippet.OK, Bare: bare(numpyCode), Needs: "numpy"},
-		work("chatty", chattyCode),
-		{Name: "files", Job: withFile(job(filesCode)), Outcome: snippet.OK},
-		{Name: "timeout", Job: within(job(loopCode), deadline), Outcome: snippet.Timeout, Timer: deadline},
+// Workloads are the snippets that are measured, the main one first, as they run
+// within limits.
+func Workloads(limits snippet.Limits) []Workload {
+	numpy, files, timeout := work("numpy", numpyCode), work("files", filesCode), work("timeout", loopCode)
+	numpy.Needs = "numpy"
+	files.Job.Request.Files = []snippet.File{{Path: "in.txt", Content: bytes.Repeat([]byte("cloche\n"), 1000)}}
+	timeout.Job.Request.Timeout, timeout.Timer = deadline, deadline
+	timeout.Outcome, timeout.Bare = snippet.Timeout, nil
+	all := []Workload{work("print", printCode), work("stdlib", libraryCode), numpy, work("chatty", chattyCode), files, timeout}
+	for n := range all {
+		all[n].Job.Limits = limits
 	}
+	return all
 }
 
+// work is a snippet that also runs in the bare interpreter.
 func work(name, code string) Workload {
-	return Workload{Name: name, Job: job(code), Outcome: snippet.OK, Bare: bare(code)}
-}
-
-func bare(code string) []string { return []string{"-I", "-c", code} }
-
-func job(code string) snippet.Job {
-	return snippet.Job{
-		ID: "bench", Limits: snippet.DefaultLimits(), Policy: snippet.DefaultPolicy(),
-		Request: snippet.Request{Code: code, Timeout: snippet.MaxTimeout},
+	return Workload{
+		Name: name, Outcome: snippet.OK, Bare: []string{"-I", "-c", code},
+		Job: snippet.Job{
+			ID: "bench", Policy: snippet.DefaultPolicy(),
+			Request: snippet.Request{Code: code, Timeout: snippet.MaxTimeout},
+		},
 	}
-}
-
-func within(j snippet.Job, timeout time.Duration) snippet.Job {
-	j.Request.Timeout = timeout
-	return j
-}
-
-func withFile(j snippet.Job) snippet.Job {
-	j.Request.Files = []snippet.File{{Path: "in.txt", Content: bytes.Repeat([]byte("cloche\n"), 1000)}}
-	return j
 }

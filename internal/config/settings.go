@@ -26,8 +26,18 @@ type setting struct {
 	usage    string
 }
 
+// cores heeds a container's CPU limit, and is taken before anything changes what
+// Go's scheduler has.
+var cores = runtime.GOMAXPROCS(0)
+
+// DefaultPool is how many children wait for a run: two a core, and at least four.
+func DefaultPool() int { return max(4, 2*cores) }
+
+// DefaultConcurrency is how many runs there are at one time: four a core, and at
+// least eight, since a run mostly waits, for its interpreter or for its own sleep.
+func DefaultConcurrency() int { return max(8, 4*cores) }
+
 func serverSettings() []setting {
-	cores := runtime.GOMAXPROCS(0) // heeds a container's CPU limit
 	return []setting{
 		{
 			"addr", "CLOCHE_ADDR", "127.0.0.1:8080", kindText,
@@ -50,12 +60,12 @@ func serverSettings() []setting {
 			"folder of the records; made if it is not there",
 		},
 		{
-			"concurrency", "CLOCHE_CONCURRENCY", strconv.Itoa(max(8, 4*cores)), kindNumber,
+			"concurrency", "CLOCHE_CONCURRENCY", strconv.Itoa(DefaultConcurrency()), kindNumber,
 			number(func(c *Config) *int { return &c.Concurrency }, 1, 1024),
 			"runs at one time, 1 to 1024",
 		},
 		{
-			"pool", "CLOCHE_POOL", strconv.Itoa(max(4, 2*cores)), kindNumber,
+			"pool", "CLOCHE_POOL", strconv.Itoa(DefaultPool()), kindNumber,
 			number(func(c *Config) *int { return &c.Pool }, 1, 256),
 			"children that are ready and wait for a run, 1 to 256",
 		},

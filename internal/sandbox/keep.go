@@ -46,6 +46,7 @@ func (s *Sandbox) keep(t *template) {
 			}
 			s.retire(t)
 			t, most = next, s.wear.runs
+			s.listing.current.Store(false)
 			aged.Reset(s.wear.age)
 		case <-s.stop:
 			s.end(t)
@@ -58,6 +59,7 @@ func (s *Sandbox) keep(t *template) {
 				return
 			}
 			heir, most = nil, s.wear.runs
+			s.listing.current.Store(false)
 		}
 	}
 }
@@ -74,7 +76,9 @@ func (s *Sandbox) prepareHeir() *heir {
 	s.turning.Add(1)
 	s.workers.Go(func() {
 		defer s.turning.Add(-1)
-		h.ready <- s.restart(h.hurried)
+		t, err := s.startTemplate(h.hurried)
+		s.notStarted(err)
+		h.ready <- t
 	})
 	return h
 }
@@ -104,9 +108,11 @@ func (s *Sandbox) replace(h *heir) *template {
 		return t
 	}
 	for {
-		if t := s.restart(atOnce); t != nil {
+		t, err := s.neededTemplate()
+		if err == nil {
 			return t
 		}
+		s.notStarted(err)
 		if !s.rest(rest) {
 			return nil
 		}
@@ -124,13 +130,10 @@ func (s *Sandbox) fitting(t *template) *template {
 	return t
 }
 
-func (s *Sandbox) restart(hurry <-chan struct{}) *template {
-	t, err := s.startTemplate(hurry)
-	if err != nil {
+func (s *Sandbox) notStarted(err error) {
+	if err != nil && !s.closing() {
 		s.log.Error("start template interpreter", "error", err.Error())
-		return nil
 	}
-	return t
 }
 
 // retire ends a template that has an heir, once its children are gone: each of

@@ -101,10 +101,7 @@ func TestRetiredTemplateLetsRunsFinish(t *testing.T) {
 
 // Callers that find no child bring more of them; later only the usual number waits.
 func TestPoolGrowsAndShrinks(t *testing.T) {
-	s := newSandbox(t, Config{})
-	s.helpLock.Lock()
-	s.mostHelpers, s.patience = 6, 300*time.Millisecond
-	s.helpLock.Unlock()
+	s := newSandbox(t, Config{Burst: 6})
 	before := s.settled(t, max(4, runtime.NumCPU()))
 	var callers sync.WaitGroup
 	for range 12 {

@@ -5,15 +5,14 @@ import (
 	"crypto/rand"
 	_ "embed"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"time"
+
+	"golang.org/x/sync/singleflight"
 
 	"cloche/internal/snippet"
 )
@@ -51,15 +50,9 @@ func planPreload(names []string) (packages, error) {
 	return packages{names: names, must: true}, nil
 }
 
-// firstTemplate starts a template as New needs one. Packages that nobody asked
-// for by name never keep it from starting: then there are none.
+// firstTemplate starts a template as New needs one.
 func (s *Sandbox) firstTemplate() (*template, error) {
-	t, err := s.bootTemplate()
-	if err != nil && len(s.packages.names) > 0 && !s.packages.must {
-		s.log.Warn("packages are not preloaded", "packages", s.packages.names, "error", err.Error())
-		s.packages = packages{}
-		t, err = s.bootTemplate()
-	}
+	t, err := s.neededTemplate()
 	if err != nil {
 		return nil, fmt.Errorf("start %s: %w%s", s.python.describe(), err, s.packages.advice())
 	}
@@ -67,8 +60,19 @@ func (s *Sandbox) firstTemplate() (*template, error) {
 	return t, nil
 }
 
-// bootTemplate starts a template with the packages of now; later ones are made
-// alike.
+// neededTemplate starts a template while there is none. Packages that nobody
+// asked for by name never keep it from starting: then there are none from now on.
+func (s *Sandbox) neededTemplate() (*template, error) {
+	t, err := s.bootTemplate()
+	if err == nil || len(s.packages.names) == 0 || s.packages.must || s.closing() {
+		return t, err
+	}
+	s.log.Warn("packages are not preloaded", "packages", s.packages.names, "error", err.Error())
+	s.packages = packages{}
+	return s.bootTemplate()
+}
+
+// bootTemplate starts a template with the packages of now; heirs are made alike.
 func (s *Sandbox) bootTemplate() (*template, error) {
 	s.home = ""
 	if len(s.packages.names) > 0 {
@@ -96,7 +100,7 @@ func (s *Sandbox) makeHome() (remove func(), err error) {
 	if s.home == "" {
 		return func() {}, nil
 	}
-	remove = func() { _ = os.RemoveAll(s.home) } // what is left goes with the base
+	remove = func() { _, _ = removeTrees([]string{s.home}) } // packages may have made folders that are closed
 	if err := makeFolder(s.home, s.layers.identity); err != nil {
 		remove()
 		return nil, fmt.Errorf("make the template's folder: %w", err)
@@ -115,25 +119,37 @@ const listTime = 5 * time.Second
 
 // listing is what the snippets of a sandbox can import, once it is known.
 type listing struct {
-	asking sync.Mutex // held by who asks for it
-	known  atomic.Pointer[snippet.Packages]
+	asking  singleflight.Group
+	known   atomic.Pointer[snippet.Packages]
+	current atomic.Bool // no template came since
 }
 
 // Packages lists what snippets can import besides the standard library. The
 // first call runs a snippet that looks, with the sight and the rights that all
-// have; what it found is kept. An error means that it could not look now.
+// have; what it found is kept until the template interpreter is another one.
+// Callers at one time share one look. The error is snippet.ErrUnavailable when it
+// could not look now, or ctx's own.
 func (s *Sandbox) Packages(ctx context.Context) (snippet.Packages, error) {
-	s.listing.asking.Lock()
-	defer s.listing.asking.Unlock()
-	if known := s.listing.known.Load(); known != nil {
+	if known := s.listing.known.Load(); known != nil && s.listing.current.Load() {
 		return *known, nil
 	}
-	found, err := s.list(ctx)
-	if err != nil {
-		return snippet.Packages{}, fmt.Errorf("list packages: %w", err)
+	look := s.listing.asking.DoChan("", func() (any, error) {
+		s.listing.current.Store(true)
+		found, err := s.list(context.WithoutCancel(ctx)) // a caller who leaves does not end it for the others
+		if err != nil {
+			s.listing.current.Store(false)
+			return nil, fmt.Errorf("list packages: %w", err)
+		}
+		s.listing.known.Store(&found)
+		return found, nil
+	})
+	select {
+	case r := <-look:
+		found, _ := r.Val.(snippet.Packages)
+		return found, r.Err
+	case <-ctx.Done():
+		return snippet.Packages{}, ctx.Err()
 	}
-	s.listing.known.Store(&found)
-	return found, nil
 }
 
 func (s *Sandbox) list(ctx context.Context) (snippet.Packages, error) {
@@ -148,7 +164,7 @@ func (s *Sandbox) list(ctx context.Context) (snippet.Packages, error) {
 		return snippet.Packages{}, err
 	}
 	if r.Outcome != snippet.OK {
-		return snippet.Packages{}, errors.New(string(r.Reason) + ": " + r.Stderr)
+		return snippet.Packages{}, fmt.Errorf("%w: %s: %s", snippet.ErrUnavailable, r.Reason, r.Stderr)
 	}
 	var found snippet.Packages
 	if err := json.Unmarshal([]byte(r.Stdout), &found); err != nil {

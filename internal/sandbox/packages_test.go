@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -105,7 +106,9 @@ func TestUnloadable(t *testing.T) {
 		"leaves.py":  "import sys\nsys.exit(3)",
 		"threads.py": "import threading, time\nthreading.Thread(target=time.sleep, args=(60,), daemon=True).start()",
 		"dies.py":    "import os\nos._exit(3)",
-		"fine.py":    "",
+		"keeps.py":   "file = open(__file__)",
+		"many.py":    "raise ImportError('first\\nsecond')",
+		"fine.py":    "file = open(__file__)\nself = [file]\nself.append(self)\ndel self, file",
 	})
 	for name, want := range map[string]string{
 		"nosuch":      "nosuch cannot be preloaded: ModuleNotFoundError",
@@ -114,6 +117,8 @@ func TestUnloadable(t *testing.T) {
 		"leaves":      "leaves cannot be preloaded: SystemExit",
 		"threads":     "threads cannot be preloaded: it leaves threads",
 		"dies":        "--preload fine,dies",
+		"keeps":       "keeps cannot be preloaded: it keeps files open",
+		"many":        "many cannot be preloaded: ImportError: first second",
 		"requests":    "requests cannot be preloaded: snippets may not import it, since it opens network connections",
 		"os":          "os cannot be preloaded",
 		"urllib3.x":   "urllib3.x cannot be preloaded",
@@ -155,6 +160,86 @@ func TestAutoPreloadNeverHinders(t *testing.T) {
 	s := newSandbox(t, Config{Python: withPackages(t, nil), Preload: []string{AutoPreload}, Workers: 1, Log: quiet.Log})
 	if found, err := s.Packages(t.Context()); err != nil || len(found.List) > 0 {
 		t.Errorf("where nothing is installed: %+v, %v", found, err)
+	}
+}
+
+// Neither does one that stops loading while the server runs, as in the middle of
+// an upgrade; what is listed is what the new template has.
+func TestAutoPreloadIsGivenUp(t *testing.T) {
+	python := withPackages(t, map[string]string{
+		"numpy/__init__.py": `
+class Table:
+    def reshape(self, *_): return self
+    def __matmul__(self, _): return self
+    def sum(self): return 0.0
+def arange(_): return Table()
+def frombuffer(*_): pass
+uint32 = None
+`,
+		"numpy/linalg.py": "", "numpy/fft.py": "", "numpy/random.py": "def set_state(_): pass",
+	})
+	s := newSandbox(t, Config{Python: python, Preload: []string{AutoPreload}, Workers: 1, Log: quiet.Log})
+	if found, err := s.Packages(t.Context()); err != nil || !found.List[0].Preloaded {
+		t.Fatalf("%+v, %v", found, err)
+	}
+	site, err := filepath.Glob(filepath.Dir(filepath.Dir(python)) + "/lib/*/site-packages")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(site[0]+"/numpy/__init__.py", []byte("raise ImportError('half of it')"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	s.living().kill()
+	s.fine(t) // from a child that waited, or from the new template
+	s.fine(t)
+	want := []snippet.Package{{Module: "numpy"}}
+	if found, err := s.Packages(t.Context()); err != nil || !cmp.Equal(found.List, want) {
+		t.Errorf("packages %+v, %v", found, err)
+	}
+}
+
+// A package may close the folders that it makes; the next template needs the same.
+func TestPreloadedClosesItsFolder(t *testing.T) {
+	python := withPackages(t, map[string]string{"tight.py": `
+import pathlib
+folder = pathlib.Path.home() / "cache"
+folder.mkdir()
+(folder / "x").write_text("x")
+folder.chmod(0o500)
+`})
+	s := newSandbox(t, Config{Python: python, Preload: []string{"tight"}, Workers: 1, Log: quiet.Log})
+	s.living().kill()
+	s.fine(t)
+	s.fine(t)
+	if left, err := filepath.Glob(s.base + "/home-*"); err != nil || len(left) > 0 {
+		t.Errorf("left behind: %q, %v", left, err)
+	}
+}
+
+// Closing does not wait for a template that takes its time to load.
+func TestCloseEndsALoadingTemplate(t *testing.T) {
+	python := withPackages(t, map[string]string{"slow.py": "import os, time\ntime.sleep(60 if os.path.exists(__file__ + '.slow') else 0)"})
+	s, err := New(Config{Python: python, Preload: []string{"slow"}, Workers: 1, Log: quiet.Log, wear: wear{runs: 2, age: time.Hour}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	site, err := filepath.Glob(filepath.Dir(filepath.Dir(python)) + "/lib/*/site-packages")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(site[0]+"/slow.py.slow", nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	for s.turning.Load() == 0 {
+		s.fine(t)
+	}
+	time.Sleep(500 * time.Millisecond) // until it sleeps; earlier shows as much
+	began := time.Now()
+	if err := s.Close(); err != nil {
+		t.Error(err)
+	}
+	if took := time.Since(began); took > templateStart/2 {
+		t.Errorf("closing took %v", took)
 	}
 }
 

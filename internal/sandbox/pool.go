@@ -68,14 +68,21 @@ func (s *Sandbox) offer(c *child, patience time.Duration) bool {
 	if patience > 0 {
 		late = time.After(patience)
 	}
+	leave := c.template.leave
+	var again <-chan time.Time // when leave is heard again after it could not be done
 	for !c.gone() {
 		select {
 		case s.ready <- c:
 			// A short run is over before the next child is made: they would share cores.
 			return s.rest(refillRest)
 		case <-look.C: // somebody may kill it
-		case <-c.template.leave:
-			c = s.exchange(c)
+		case <-leave:
+			heir, err := s.exchange(c)
+			if c, leave = heir, heir.template.leave; err != nil {
+				leave, again = nil, time.After(workerRest)
+			}
+		case <-again:
+			leave = c.template.leave
 		case <-c.template.done:
 			s.discard(c)
 			return true
@@ -92,19 +99,19 @@ func (s *Sandbox) offer(c *child, patience time.Duration) bool {
 }
 
 // exchange returns a child of the current template for one of an earlier; the
-// same one if none can be made.
-func (s *Sandbox) exchange(c *child) *child {
+// same one and an error if none can be made.
+func (s *Sandbox) exchange(c *child) (*child, error) {
 	select {
 	case t := <-s.current:
 		heir, err := s.spawnInTurn(t)
 		if err != nil {
 			s.notMade(t, err)
-			return c
+			return c, err
 		}
 		s.discard(c)
-		return heir
+		return heir, nil
 	case <-s.stop:
-		return c
+		return c, nil
 	}
 }
 
@@ -118,7 +125,7 @@ func (s *Sandbox) callHelp() {
 	s.helpers++
 	s.workers.Add(1)
 	go func() {
-		s.supply(s.patience)
+		s.supply(helperPatience)
 		s.helpLock.Lock()
 		defer s.helpLock.Unlock()
 		s.helpers--

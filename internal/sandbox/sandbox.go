@@ -28,7 +28,8 @@ import (
 // Config says how a Sandbox is built. The zero value is usable.
 type Config struct {
 	Python   string       // executable; "" finds one
-	Workers  int          // children that wait for a job; 0 means one per core and at least 4, and four times as many after a rush
+	Workers  int          // children that wait for a job; 0 means one per core and at least 4
+	Burst    int          // how many more may wait for a moment after runs that found none; 0: none
 	WorkBase string       // folder for the runs' folders; "" means the system's temporary folder
 	Require  []string     // names of layers (LayerNames) without which New fails; nil requires none
 	Preload  []string     // modules to load once for all runs besides the standard library; AutoPreload alone: those of the usual ones that load; nil: none
@@ -93,15 +94,14 @@ type Sandbox struct {
 
 	helpLock             sync.Mutex
 	helpers, mostHelpers int // workers that came in a rush
-	patience             time.Duration
 }
 
 // New finds Python, starts the template interpreter and returns once it is
 // ready to fork. The error says what a person can do about it.
 func New(cfg Config) (*Sandbox, error) {
 	s := &Sandbox{
-		log: cfg.Log, weaken: cfg.weaken, wear: cfg.wear, patience: helperPatience,
-		ready: make(chan *child), spare: make(chan folders, mostSpare), current: make(chan *template), stop: make(chan struct{}),
+		log: cfg.Log, weaken: cfg.weaken, wear: cfg.wear,
+		mostHelpers: cfg.Burst, ready: make(chan *child), spare: make(chan folders, mostSpare), current: make(chan *template), stop: make(chan struct{}),
 	}
 	if s.log == nil {
 		s.log = slog.Default()
@@ -139,7 +139,6 @@ func New(cfg Config) (*Sandbox, error) {
 	if err := s.start(cfg.Workers); err != nil {
 		return nil, errors.Join(err, s.Close())
 	}
-	s.tell()
 	return s, nil
 }
 
@@ -163,7 +162,7 @@ func (s *Sandbox) start(workers int) error {
 		}
 	}
 	if s.layers.forks() {
-		workers, s.temporary = 1, listTemporary()
+		workers, s.mostHelpers, s.temporary = 1, 0, listTemporary()
 	}
 	first, err := s.firstTemplate()
 	if err != nil {
@@ -171,13 +170,13 @@ func (s *Sandbox) start(workers int) error {
 	}
 	if workers <= 0 {
 		workers = max(4, runtime.NumCPU())
-		s.mostHelpers = 3 * workers
 	}
 	child, err := s.spawn(first) // a machine that cannot make one must not look ready
 	if err != nil {
 		first.kill()
 		return fmt.Errorf("make a child: %w", err)
 	}
+	s.tell()
 	s.workers.Add(workers + 1)
 	go s.keep(first)
 	go func() {

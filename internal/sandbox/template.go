@@ -69,7 +69,7 @@ type message struct {
 }
 
 // startTemplate returns a template that is ready to fork. It starts slowly, beside
-// the runs, until hurry is closed.
+// the runs, until hurry is closed, and not at all once the sandbox closes.
 func (s *Sandbox) startTemplate(hurry <-chan struct{}) (*template, error) {
 	removeHome, err := s.makeHome()
 	if err != nil {
@@ -80,6 +80,15 @@ func (s *Sandbox) startTemplate(hurry <-chan struct{}) (*template, error) {
 	if err != nil {
 		return nil, fmt.Errorf("start template: %w", err)
 	}
+	ready := make(chan struct{})
+	defer close(ready)
+	go func() {
+		select {
+		case <-s.stop:
+			_ = t.cmd.Process.Kill()
+		case <-ready:
+		}
+	}()
 	t.amble(hurry)
 	if err := t.awaitReady(); err != nil {
 		t.kill()

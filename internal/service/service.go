@@ -9,7 +9,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"runtime"
 	"time"
 
 	"github.com/oklog/ulid/v2"
@@ -32,13 +31,10 @@ type Recorder interface {
 
 // The defaults of Config.
 const (
-	DefaultQueue = 512
-	DefaultWait  = 10 * time.Second
+	DefaultConcurrency = 8
+	DefaultQueue       = 512
+	DefaultWait        = 10 * time.Second
 )
-
-// DefaultConcurrency is four runs a core, and at least eight: a run mostly
-// waits, for its interpreter or for its own sleep.
-func DefaultConcurrency() int { return max(8, 4*runtime.GOMAXPROCS(0)) }
 
 // Config says what a Service works with.
 type Config struct {
@@ -80,7 +76,7 @@ func New(c Config) *Service {
 		c.Limits = snippet.DefaultLimits()
 	}
 	if c.Concurrency <= 0 {
-		c.Concurrency = DefaultConcurrency()
+		c.Concurrency = DefaultConcurrency
 	}
 	if c.Queue == 0 {
 		c.Queue = DefaultQueue

@@ -1,5 +1,6 @@
 """What the template loads besides the standard library, and what each child does on account of it."""
 
+import gc
 import os
 import sys
 import tempfile
@@ -18,7 +19,7 @@ class Unloadable(Exception):
     """A package cannot be preloaded."""
 
     def __init__(self, name, why):
-        super().__init__(f"{name} cannot be preloaded: {why[:500]}")
+        super().__init__(f"{name} cannot be preloaded: {' '.join(why.split())[:500]}")
 
 
 def threads():
@@ -37,6 +38,18 @@ def alone():
             return True
         sleep(0.01)
     return False
+
+
+def lowest_free():
+    """The number that the next file would get: a higher one than before when a file stays open."""
+    fd = os.dup(0)
+    os.close(fd)
+    return fd
+
+
+def closed(free):
+    """Whether no file stays open: one that waits for the collector is given up."""
+    return lowest_free() == free or gc.collect() >= 0 and lowest_free() == free
 
 
 class Packages:
@@ -62,6 +75,7 @@ class Packages:
 
     def _load(self, names, must):
         for name in names:
+            free = lowest_free()
             try:
                 for module in (name, *PARTS.get(name, ())):
                     import_module(module)
@@ -71,6 +85,8 @@ class Packages:
                 raise Unloadable(name, f"{type(e).__name__}: {e}") from None
             if not alone():
                 raise Unloadable(name, "it leaves threads behind, which no child would have")
+            if not closed(free):
+                raise Unloadable(name, "it keeps files open, which no child would have")
             self.loaded.append(name)
 
     def reseed(self):
