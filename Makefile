@@ -6,7 +6,8 @@ ARGS    ?=
 FUZZTIME ?= 30s
 RUNS    ?= 200000
 
-# Only the race detector needs cgo, and cgo needs a C compiler.
+# Only the race detector needs cgo, and cgo needs a C compiler. It would have every
+# process wait for a second at its end, also the many that tests start.
 export CGO_ENABLED = 0
 
 .DEFAULT_GOAL := help
@@ -23,7 +24,7 @@ build: ## Build bin/cloche.
 
 test: ## Run all quick tests, with the race detector where a C compiler is there.
 	@if cc=$$($(GO) env CC) && command -v "$${cc%% *}" >/dev/null; then \
-		CGO_ENABLED=1 $(GO) test -race -shuffle=on -timeout 10m ./...; \
+		CGO_ENABLED=1 GORACE=atexit_sleep_ms=50 $(GO) test -race -shuffle=on -timeout 10m ./...; \
 	else \
 		echo "No C compiler ($$cc): testing without the race detector. Install gcc to have it."; \
 		$(GO) test -shuffle=on -timeout 10m ./...; \

@@ -42,12 +42,14 @@ func Main() {
 
 const exitSoftware = 70 // EX_SOFTWARE, sysexits.h
 
+// exitWith ends a probe at once: what os.Exit does besides is for whole programs,
+// such as the second that the race detector sleeps.
 func exitWith(err error) {
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
-		os.Exit(exitSoftware)
+		unix.Exit(exitSoftware)
 	}
-	os.Exit(0)
+	unix.Exit(0)
 }
 
 // becomeTemplate returns only when a step failed.

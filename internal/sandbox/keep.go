@@ -9,12 +9,13 @@ import (
 // same hash seed and the same layout of memory, which a patient caller could
 // learn (PYTHONHASHSEED; fork(2)).
 type wear struct {
-	runs int // children that it made
-	age  time.Duration
+	runs  int // children that it made
+	age   time.Duration
+	amble time.Duration // how long its heir starts slowly, at most; then it goes on at full speed
 }
 
 // usualWear is a minute of full load, or an hour of any.
-var usualWear = wear{runs: 20_000, age: time.Hour}
+var usualWear = wear{runs: 20_000, age: time.Hour, amble: 10 * time.Second}
 
 // noWear is for where runs may leave processes: the sweep would end an heir.
 var noWear = wear{runs: math.MaxInt, age: math.MaxInt64}

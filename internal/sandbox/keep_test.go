@@ -47,7 +47,7 @@ func TestWornTemplateGivesWay(t *testing.T) {
 // An heir leaves the cores to the runs while it starts, and starts at full speed
 // once the template before it is dead.
 func TestHeirAmblesUntilItIsNeeded(t *testing.T) {
-	s := newSandbox(t, Config{Workers: 1, wear: wear{runs: 3, age: time.Hour}})
+	s := newSandbox(t, Config{Workers: 1, wear: wear{runs: 3, age: time.Hour, amble: time.Minute}})
 	first := s.living()
 	stood := 0
 	for end := time.Now().Add(time.Minute); stood == 0; {

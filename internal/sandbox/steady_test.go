@@ -27,7 +27,7 @@ func TestSteady(t *testing.T) {
 	if err != nil || runs < 4000 {
 		t.Fatalf("CLOCHE_STEADY is %q, want a number of runs from 4000 on", os.Getenv("CLOCHE_STEADY"))
 	}
-	s := newSandbox(t, Config{wear: wear{runs: min(usualWear.runs, runs/4), age: usualWear.age}})
+	s := newSandbox(t, Config{wear: wear{min(usualWear.runs, runs/4), usualWear.age, usualWear.amble}})
 	for range 1000 {
 		s.steady(t)
 	}

@@ -28,12 +28,10 @@ const (
 )
 
 // How a template starts that nobody waits for: a slice of time, then a pause, so
-// that it takes a tenth of one core and the runs beside it keep the rest. After
-// longestAmble it goes on at full speed.
+// that it takes a tenth of one core and the runs beside it keep the rest.
 const (
-	ambleSlice   = time.Millisecond
-	amblePause   = 9 * time.Millisecond
-	longestAmble = 10 * time.Second
+	ambleSlice = time.Millisecond
+	amblePause = 9 * time.Millisecond
 )
 
 // atOnce is the hurry of a template that is waited for.
@@ -89,7 +87,7 @@ func (s *Sandbox) startTemplate(hurry <-chan struct{}) (*template, error) {
 		case <-ready:
 		}
 	}()
-	t.amble(hurry)
+	t.amble(hurry, s.wear.amble)
 	if err := t.awaitReady(); err != nil {
 		t.kill()
 		t.hangUp()
@@ -178,11 +176,11 @@ func feed(w io.WriteCloser, boot []byte) {
 }
 
 // amble lets the process run in slices until it has something to say, hurry is
-// closed, or it has taken long enough. A niceness would do the same only for one
+// closed, or the longest time is over. A niceness would do the same only for one
 // who may take it back.
-func (t *template) amble(hurry <-chan struct{}) {
+func (t *template) amble(hurry <-chan struct{}, longest time.Duration) {
 	said := []unix.PollFd{{Fd: int32(t.control), Events: unix.POLLIN}}
-	for end := time.Now().Add(longestAmble); time.Now().Before(end); {
+	for end := time.Now().Add(longest); time.Now().Before(end); {
 		select {
 		case <-hurry:
 			return
