@@ -95,7 +95,7 @@ func (s *Store) prepare(ctx context.Context, path string) (err error) {
 	if s.write, err = connections(path, writing, 1); err != nil {
 		return err
 	}
-	if err = migrate(ctx, s.write); err != nil {
+	if err = patiently(ctx, func() error { return migrate(ctx, s.write) }); err != nil {
 		return err
 	}
 	if s.commands, err = prepareCommands(ctx, s.write); err != nil {
