@@ -17,6 +17,10 @@ type wear struct {
 // usualWear is a minute of full load, or an hour of any.
 var usualWear = wear{runs: 20_000, age: time.Hour, amble: 10 * time.Second}
 
+// exchangeRest is the time between two exchanges of waiting children. Each costs
+// what a run costs besides its answer.
+const exchangeRest = 50 * time.Millisecond
+
 // noWear is for where runs may leave processes: the sweep would end an heir.
 var noWear = wear{runs: math.MaxInt, age: math.MaxInt64}
 
@@ -144,7 +148,7 @@ func (s *Sandbox) retire(t *template) {
 	s.workers.Go(func() {
 		defer s.turning.Add(-1)
 		defer s.end(t)
-		for t.busy() && t.alive() && s.rest(tick) {
+		for t.busy() && t.alive() && s.rest(exchangeRest) {
 			select {
 			case t.leave <- struct{}{}:
 			default: // those that are left run

@@ -28,10 +28,11 @@ const (
 )
 
 // How a template starts that nobody waits for: a slice of time, then a pause, so
-// that it takes a tenth of one core and the runs beside it keep the rest.
+// that it takes a tenth of one core and the runs beside it keep the rest. A slice
+// is short beside a run, so that none is held up for long.
 const (
-	ambleSlice = time.Millisecond
-	amblePause = 9 * time.Millisecond
+	ambleSlice = 200 * time.Microsecond
+	amblePause = 1800 * time.Microsecond
 )
 
 // atOnce is the hurry of a template that is waited for.
