@@ -142,16 +142,17 @@ func keepFigures(file string, lines []bench.Line) error {
 
 // compare returns a line for each measurement, with an error those that were done.
 func compare(ctx context.Context, cfg config.Config, o benchOptions, errOut io.Writer) (lines []bench.Line, err error) {
-	box, err := sandbox.New(serverSandbox(cfg, config.DefaultPool(), config.DefaultConcurrency(), faultLog(errOut)))
-	if err != nil {
-		return nil, err
-	}
-	defer box.Close()
+	// Before the sandbox, which may clear the temporary folder of what came after it.
 	folder, err := os.MkdirTemp("", "cloche-bench-records-")
 	if err != nil {
 		return nil, err
 	}
 	defer os.RemoveAll(folder)
+	box, err := sandbox.New(serverSandbox(cfg, config.DefaultPool(), config.DefaultConcurrency(), faultLog(errOut)))
+	if err != nil {
+		return nil, err
+	}
+	defer box.Close()
 	server, store, err := benchServer(ctx, box, limits(cfg), folder)
 	if err != nil {
 		return nil, err
