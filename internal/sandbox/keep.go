@@ -28,23 +28,23 @@ var noWear = wear{runs: math.MaxInt, age: math.MaxInt64}
 // dies, and also when it is worn: then beside it, so that no run waits.
 func (s *Sandbox) keep(t *template) {
 	defer s.workers.Done()
-	var heir *heir // the next one, while it starts
+	var coming *heir // the next one, while it starts
 	most := s.wear.runs
 	aged := time.NewTimer(s.wear.age)
 	defer aged.Stop()
 	for {
 		select {
 		case s.current <- t:
-			if heir == nil && t.made() >= most {
-				heir = s.prepareHeir()
+			if coming == nil && t.made() >= most {
+				coming = s.prepareHeir()
 			}
 		case <-aged.C:
-			if heir == nil && t.made() > 0 {
-				heir = s.prepareHeir()
+			if coming == nil && t.made() > 0 {
+				coming = s.prepareHeir()
 			}
 			aged.Reset(s.wear.age)
-		case next := <-heir.born():
-			heir = nil
+		case next := <-coming.born():
+			coming = nil
 			if next = s.fitting(next); next == nil {
 				most = t.made() + s.wear.runs // a machine without room for two now may have it later
 				continue
@@ -55,15 +55,15 @@ func (s *Sandbox) keep(t *template) {
 			aged.Reset(s.wear.age)
 		case <-s.stop:
 			s.end(t)
-			s.end(heir.hurry())
+			s.end(coming.hurry())
 			return
 		case <-t.done:
 			s.log.Error("template interpreter died; starting another")
 			s.broom.sweep(t.reapOrphans)
-			if t = s.replace(heir); t == nil {
+			if t = s.replace(coming); t == nil {
 				return
 			}
-			heir, most = nil, s.wear.runs
+			coming, most = nil, s.wear.runs
 			s.listing.current.Store(false)
 		}
 	}

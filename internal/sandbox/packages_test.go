@@ -53,6 +53,18 @@ func withPackages(t *testing.T, files map[string]string) string {
 	return python
 }
 
+// changePackage writes a file among the packages of a Python that withPackages made.
+func changePackage(t *testing.T, python, name, text string) {
+	t.Helper()
+	site, err := filepath.Glob(filepath.Dir(filepath.Dir(python)) + "/lib/*/site-packages")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(site[0], name), []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
 // stamp is a module that tells when it was loaded.
 const stamp = "import time\nloaded = time.monotonic_ns()\n"
 
@@ -182,13 +194,7 @@ uint32 = None
 	if found, err := s.Packages(t.Context()); err != nil || !found.List[0].Preloaded {
 		t.Fatalf("%+v, %v", found, err)
 	}
-	site, err := filepath.Glob(filepath.Dir(filepath.Dir(python)) + "/lib/*/site-packages")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(site[0]+"/numpy/__init__.py", []byte("raise ImportError('half of it')"), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	changePackage(t, python, "numpy/__init__.py", "raise ImportError('half of it')")
 	s.living().kill()
 	s.fine(t) // from a child that waited, or from the new template
 	s.fine(t)
@@ -223,13 +229,7 @@ func TestCloseEndsALoadingTemplate(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	site, err := filepath.Glob(filepath.Dir(filepath.Dir(python)) + "/lib/*/site-packages")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(site[0]+"/slow.py.slow", nil, 0o644); err != nil {
-		t.Fatal(err)
-	}
+	changePackage(t, python, "slow.py.slow", "")
 	for s.turning.Load() == 0 {
 		s.fine(t)
 	}
