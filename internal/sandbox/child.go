@@ -25,6 +25,7 @@ type child struct {
 	stdin  stdin
 	stdout int // reading ends
 	stderr int
+	events *pollSet // of job, pidfd and, once a run listens to them, the streams
 
 	born chan birth
 	exit chan exit
@@ -70,7 +71,19 @@ func (s *Sandbox) setUp(c *child) (err error) {
 	if err := c.beBorn(); err != nil {
 		return err
 	}
+	if err := c.watch(); err != nil {
+		return fmt.Errorf("watch the child: %w", err)
+	}
 	return c.awaitReady()
+}
+
+// watch prepares to wait for all that comes from the child, so that nothing of
+// it can fail once a job runs.
+func (c *child) watch() (err error) {
+	if c.events, err = newPollSet(); err != nil {
+		return err
+	}
+	return errors.Join(c.events.add(c.job), c.events.add(c.pidfd), c.events.addOnce(c.stdout), c.events.addOnce(c.stderr))
 }
 
 // beBorn opens the child's channels and has the template fork it.
@@ -139,8 +152,7 @@ func (c *child) awaitBirth() error {
 
 // awaitReady waits for the child's word that every layer is in place.
 func (c *child) awaitReady() error {
-	fds := []unix.PollFd{{Fd: int32(c.job), Events: unix.POLLIN}}
-	if n, err := pollFor(fds, childStart); err != nil || n == 0 {
+	if ready, err := c.events.wait(childStart); err != nil || len(ready) == 0 {
 		return errors.Join(errors.New("child did not get ready in time"), err)
 	}
 	buf := make([]byte, 1024)
@@ -224,6 +236,7 @@ func (c *child) release() {
 	case c.pid > 0:
 		_, _ = unix.Wait4(c.pid, nil, unix.WNOHANG, nil)
 	}
+	c.events.close()
 	c.stdin.close()
 	closeFDs(c.pidfd, c.status, c.job, c.stdout, c.stderr)
 	c.pid, c.pidfd, c.status, c.job, c.stdin, c.stdout, c.stderr = 0, -1, -1, -1, stdin{-1, -1}, -1, -1

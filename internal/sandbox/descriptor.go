@@ -31,7 +31,9 @@ func closeFDs(fds ...int) {
 	}
 }
 
-// pollFor waits for events, at most for d. Go's own signals interrupt it.
+// pollFor waits for events, at most for d. Go's own signals interrupt it. It
+// blocks a thread, for which Go wakes another every few dozen microseconds, so it
+// is for short waits.
 func pollFor(fds []unix.PollFd, d time.Duration) (int, error) {
 	deadline := time.Now().Add(d)
 	for {

@@ -70,7 +70,10 @@ type run struct {
 	inbox  inbox
 	inputs inputs
 
-	buf []byte // for everything that is read from the child
+	buf       []byte    // for everything that is read from the child
+	open      []int     // its streams that are not at their end
+	listening bool      // whether they are waited for
+	listen    time.Time // when they are again
 
 	start          time.Time
 	cpuBefore      time.Duration
@@ -217,15 +220,9 @@ const lull = time.Millisecond
 // writes, hears what it says and keeps its limits. It ends with the report, the
 // child's death, the deadline or a limit.
 func (r *run) watch() ending {
-	c := r.child
-	fds := []unix.PollFd{
-		{Fd: int32(c.job), Events: unix.POLLIN},
-		{Fd: int32(c.pidfd), Events: unix.POLLIN},
-		{Fd: int32(c.stdout), Events: unix.POLLIN},
-		{Fd: int32(c.stderr), Events: unix.POLLIN},
-	}
-	deadline, listen := r.start.Add(r.timeout()), r.start.Add(lull)
-	patrol := patrol{child: c, limits: r.job.Limits, next: r.start.Add(tick)}
+	deadline := r.start.Add(r.timeout())
+	patrol := patrol{child: r.child, limits: r.job.Limits, next: r.start.Add(tick)}
+	r.open, r.listen = []int{r.child.stdout, r.child.stderr}, r.start.Add(lull)
 	for {
 		now := time.Now()
 		if !now.Before(deadline) {
@@ -234,47 +231,95 @@ func (r *run) watch() ending {
 		if limit := patrol.look(now); limit != "" {
 			return r.measure(ending{limit: limit})
 		}
-		awaited, wait := fds, min(deadline.Sub(now), patrol.next.Sub(now))
-		if now.Before(listen) {
-			awaited, wait = fds[:2], min(wait, listen.Sub(now))
-		}
-		n, err := pollFor(awaited, wait)
-		if err != nil {
-			return r.measure(ending{fault: fmt.Errorf("poll: %w", err)})
-		}
-		if n > 0 && len(awaited) == len(fds) {
-			r.read(&fds[2], r.stdout)
-			r.read(&fds[3], r.stderr)
-			listen = time.Now().Add(lull)
-		}
-		if r.hear(&fds[0]); r.inbox.report != nil {
+		dead, err := r.attend(now, patrol.next, deadline)
+		switch {
+		case err != nil:
+			return r.measure(ending{fault: fmt.Errorf("wait for the child: %w", err)})
+		case r.inbox.report != nil:
 			return r.measure(ending{report: r.inbox.report})
-		}
-		if fds[1].Revents != 0 || (c.pidfd < 0 && fds[0].Fd < 0) {
+		case dead:
 			return r.died()
 		}
 	}
 }
 
-// read takes what a stream holds; at its end it is not asked again.
-func (r *run) read(fd *unix.PollFd, into *capture) {
-	if fd.Revents == 0 {
-		return
+// attend waits until the child does something, or until next or the deadline,
+// and takes what there is. It reports whether the child is dead.
+func (r *run) attend(now, next, deadline time.Time) (dead bool, err error) {
+	if !r.listening && now.Before(r.listen) {
+		next = earlier(next, r.listen)
+	} else if !r.listening {
+		if err := r.listenAgain(); err != nil {
+			return false, err
+		}
 	}
-	n, err := unix.Read(int(fd.Fd), r.buf)
-	if n > 0 {
-		_, _ = into.Write(r.buf[:n])
-	} else if err != unix.EAGAIN && err != unix.EINTR {
-		fd.Fd = -1
+	ready, err := r.await(now, next, deadline)
+	for _, event := range ready {
+		switch fd := int(event.Fd); fd {
+		case r.child.job:
+			dead = r.hear(event.Events) && r.child.pidfd < 0 || dead
+		case r.child.pidfd:
+			dead = true
+		case r.child.stdout:
+			err = errors.Join(err, r.read(fd, r.stdout))
+		case r.child.stderr:
+			err = errors.Join(err, r.read(fd, r.stderr))
+		}
 	}
+	return dead, err
 }
 
-// hear takes one packet of the job channel; at its end it is not asked again.
-func (r *run) hear(fd *unix.PollFd) {
-	const end = unix.POLLHUP | unix.POLLERR
-	if fd.Revents != 0 && !r.inbox.receive(int(fd.Fd), r.buf) && fd.Revents&end != 0 {
-		fd.Fd = -1
+// await waits for the child, until next or the deadline. The deadline is kept
+// exactly, the other only roughly.
+func (r *run) await(now, next, deadline time.Time) ([]unix.EpollEvent, error) {
+	if left := deadline.Sub(now); left < 2*roughly {
+		return r.child.events.waitExactly(left)
 	}
+	return r.child.events.wait(earlier(next, deadline.Add(-roughly)).Sub(now))
+}
+
+func earlier(a, b time.Time) time.Time {
+	if a.Before(b) {
+		return a
+	}
+	return b
+}
+
+// listenAgain waits for what the streams bring, from now on.
+func (r *run) listenAgain() error {
+	r.listening = true
+	for _, fd := range r.open {
+		if err := r.child.events.again(fd); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// read takes what a stream holds; at its end it is not asked again.
+func (r *run) read(fd int, into *capture) error {
+	r.listening, r.listen = false, time.Now().Add(lull)
+	n, err := unix.Read(fd, r.buf)
+	if n > 0 {
+		_, _ = into.Write(r.buf[:n])
+		return nil
+	}
+	if err == unix.EAGAIN || err == unix.EINTR {
+		return nil
+	}
+	r.open = slices.DeleteFunc(r.open, func(other int) bool { return other == fd })
+	return r.child.events.remove(fd)
+}
+
+// hear takes one packet of the job channel, and reports whether that is at its
+// end; then it is not asked again.
+func (r *run) hear(events uint32) bool {
+	const end = unix.EPOLLHUP | unix.EPOLLERR
+	if r.inbox.receive(r.child.job, r.buf) || events&end == 0 {
+		return false
+	}
+	_ = r.child.events.remove(r.child.job)
+	return true
 }
 
 // measure reads the clocks while the child still exists.

@@ -46,6 +46,7 @@ var errTemplateGone = errors.New("the template interpreter is gone")
 type template struct {
 	cmd     *exec.Cmd
 	control int           // our end of the control channel
+	events  *pollSet      // of control
 	size    int64         // bytes of address space when it was ready
 	base    int32         // which of the sandbox's work bases it knows
 	loaded  []string      // packages that it has loaded
@@ -108,7 +109,7 @@ func (s *Sandbox) launch() (*template, error) {
 	control := os.NewFile(uintptr(theirs), "control")
 	defer control.Close()
 	t := &template{control: ours, base: s.bases.Load(), done: make(chan struct{}), leave: make(chan struct{}), children: map[int]*child{}}
-	if t.wall, err = s.spec().ChildWall(); err != nil {
+	if err := t.prepare(s.spec()); err != nil {
 		t.hangUp()
 		return nil, err
 	}
@@ -129,6 +130,18 @@ func (s *Sandbox) launch() (*template, error) {
 	}
 	go feed(bootWrite, s.boot)
 	return t, nil
+}
+
+// prepare makes what is needed to hear the template, and the wall of its children.
+func (t *template) prepare(spec guard.Spec) (err error) {
+	if t.events, err = newPollSet(); err != nil {
+		return err
+	}
+	if err := t.events.add(t.control); err != nil {
+		return err
+	}
+	t.wall, err = spec.ChildWall()
+	return err
 }
 
 // templateAttr is how the template's process is made. Where prctl(2) is refused
@@ -302,9 +315,12 @@ func (t *template) pids() []int {
 }
 
 func (t *template) receive() (message, error) {
-	n, _, err := unix.Recvfrom(t.control, t.buf[:], 0)
-	for err == unix.EINTR {
-		n, _, err = unix.Recvfrom(t.control, t.buf[:], 0)
+	n, _, err := unix.Recvfrom(t.control, t.buf[:], unix.MSG_DONTWAIT)
+	for err == unix.EAGAIN || err == unix.EINTR {
+		if _, err := t.events.await(); err != nil {
+			return message{}, errors.Join(errTemplateGone, err)
+		}
+		n, _, err = unix.Recvfrom(t.control, t.buf[:], unix.MSG_DONTWAIT)
 	}
 	if err != nil || n == 0 {
 		return message{}, errors.Join(errTemplateGone, err)
@@ -356,6 +372,7 @@ func (t *template) reap(c *child) {
 func (t *template) hangUp() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	t.events.close()
 	closeFDs(t.control)
 	t.control = -1
 	if t.wall != nil {

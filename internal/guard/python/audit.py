@@ -50,6 +50,7 @@ class Paths:
     def __init__(self, trees, files):
         self._folders = ()
         self.written = False  # whether the run opened a file to write
+        self.native = False  # whether it has C code that may do so without an event
         self._trees = tuple(t.rstrip("/") + "/" for t in trees)
         self._files = frozenset(files) | DEVICES | STREAMS
         # Taken now, so that user code cannot put itself in their place.
@@ -125,8 +126,10 @@ def audit_hook(ledger, paths, policy):
             check(name, True)
 
     def on_import(_event, args):
-        if type(args[1]) is str and not paths.library(paths.absolute(args[1]) or ""):
-            ledger.refuse_operation(args[1], NATIVE)
+        if type(args[1]) is str:  # native code, which is loaded now
+            paths.native = True
+            if not paths.library(paths.absolute(args[1]) or ""):
+                ledger.refuse_operation(args[1], NATIVE)
 
     def on_pickle(_event, args):
         why = policy.why_not(args[0]) if policy.denies and type(args[0]) is str else None

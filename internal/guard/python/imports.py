@@ -56,7 +56,7 @@ class WorkFolder:
     path = ""
 
 
-def arm_imports(guarded, policy, ledger, folder):
+def arm_imports(guarded, policy, ledger, folder, paths):
     """Put the guarded __import__ into the copy of the builtins."""
     real, loaded, library = builtins.__import__, sys.modules, sys.stdlib_module_names
     exists = os.path.exists
@@ -70,9 +70,11 @@ def arm_imports(guarded, policy, ledger, folder):
         return exists(f"{folder.path}/{root}.py") or exists(f"{folder.path}/{root}/__init__.py")
 
     def check(module):
-        why = policy.why_not(module)
-        if why is not None and not own(module.partition(".")[0]):
+        why, root = policy.why_not(module), module.partition(".")[0]
+        if why is not None and not own(root):
             ledger.refuse_import(module, why)
+        if root not in library:
+            paths.native = True  # a preloaded package brings its C code without an event
 
     def for_itself(name, globals, locals, fromlist):
         """A stand-in for a module that C code imports for itself; None for any other import.

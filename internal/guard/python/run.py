@@ -16,6 +16,7 @@ import threading
 import types
 import weakref
 from json import loads
+from operator import is_
 
 from cloche_audit import Paths, audit_hook
 from cloche_imports import Policy, WorkFolder, arm_imports, guarded_builtins, work_folder_hook
@@ -95,21 +96,22 @@ class Snippet:
         del self.main.__spec__, self.main.__loader__, self.main.__package__
 
     def compile(self, source):
-        """Return code for the statements, and code for a last expression or None."""
+        """Return code for the statements, and code for a last expression; None for what there is not."""
         try:
             tree = compile(source, SNIPPET, "exec", ast.PyCF_ONLY_AST, dont_inherit=True)
             last = tree.body.pop() if tree.body and isinstance(tree.body[-1], ast.Expr) else None
-            body = compile(tree, SNIPPET, "exec", dont_inherit=True)
+            body = compile(tree, SNIPPET, "exec", dont_inherit=True) if tree.body or last is None else None
             if last is None:
                 return body, None
-            tail = ast.Expression(last.value)
-            return body, compile(tail, SNIPPET, "eval", body.co_flags & FUTURE, dont_inherit=True)
+            tail, flags = ast.Expression(last.value), body.co_flags & FUTURE if body is not None else 0
+            return body, compile(tail, SNIPPET, "eval", flags, dont_inherit=True)
         except (RecursionError, MemoryError):  # deep code that the compiler takes but the tree does not
             return compile(source, SNIPPET, "exec", dont_inherit=True), None
 
     def run(self, body, tail):
         """Run the code; return the repr of a last expression that is not None."""
-        exec(body, self.main.__dict__)
+        if body is not None:
+            exec(body, self.main.__dict__)
         if tail is None:
             return None
         value = eval(tail, self.main.__dict__)
@@ -162,8 +164,10 @@ class Run:
         self._guard = config["guard"]
         sys.path_hooks.insert(0, work_folder_hook(self.folder, self.guarded, self.ledger))
         sys.argv[:] = [""]
+        self.snippet = Snippet(self.guarded)  # for the rehearsals in the template
         open_streams()
         threading.excepthook = self.thread_failed
+        self.paths.written = not self._guard  # else nobody would tell
         if self._guard:  # only tests of the kernel's layers run without it
             self.use(config["policy"])
             sys.addaudithook(lambda event, args: self._audit(event, args) if self._armed else None)
@@ -188,7 +192,7 @@ class Run:
     def use(self, rules):
         """Put the guard in place for a policy. It refuses nothing until arm."""
         policy = Policy(rules["mode"], rules["rules"])
-        arm_imports(self.guarded, policy, self.ledger, self.folder)
+        arm_imports(self.guarded, policy, self.ledger, self.folder, self.paths)
         self._audit = audit_hook(self.ledger, self.paths, policy)
 
     def shadow(self, names):
@@ -216,6 +220,10 @@ class Run:
     def job(self, packet):
         head, source = read(packet)
         self.arm(*head)
+        self.perform(source)
+
+    def perform(self, source):
+        """Run source, and say how it ended."""
         self._source = source
         try:
             end = self.attempt(source)
@@ -230,21 +238,18 @@ class Run:
             self._exit(end["exit_code"])
 
     def rehearse(self):
-        """Do of a job what leaves no trace, and touch what the rest is made of: to count a reference is
-        to write to an object's page."""
+        """Do a job that leaves no trace, and touch what is left out: to count a reference is to write
+        to an object's page."""
         read(b"0 1 1 0 \nprint()")
+        [getattr(part, "__code__", part) for part in (self.arm, resource.setrlimit, memoryview, bytes)]
         resource.getrlimit(resource.RLIMIT_AS)
-        [getattr(part, "__code__", part) for part in (
-            *globals().values(), *vars(self).values(), *vars(Run).values(), resource.setrlimit, memoryview, bytes)]
-        self.finish()
+        kept = self._write, self.paths.written
+        self._write, self.paths.written, self._armed = is_, False, True  # is_ is called alike, and silent
         try:
-            self.tidy()
-        except OSError:
-            pass
-        if self._guard:
-            for event in ("compile", "exec", "import"):
-                self._audit(event, ("", None))
-        flush()
+            self.perform('print(end="")')
+        finally:
+            self._armed = False
+            self._write, self.paths.written = kept
 
     def no_memory(self):
         """Report the end of a snippet that left nothing to report with."""
@@ -282,7 +287,8 @@ class Run:
 
     def tidy(self):
         """Whether no file can have been left open. Libraries in C may open some by themselves, without an event."""
-        return self._guard and not self.paths.written and not (self._files and self._list(self.folder.path))
+        paths = self.paths
+        return not paths.written and not (paths.native and self._files and self._list(self.folder.path))
 
     def let_go(self):
         """Close what the snippet left open, as the interpreter would, so that its files are whole."""

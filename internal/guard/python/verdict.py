@@ -133,7 +133,9 @@ def unspeakable(exc):
 
 
 def report(end, exit_code, value=None, failure=("null", False, False), rule=None, refusals=0):
-    """The child's last words, as JSON."""
+    """The child's last words, as JSON; none for the usual end: completed, without a value or a refusal."""
+    if end == "completed" and value is None and not refusals:
+        return ""
     error, memory, disk = failure
     return '{"end":%s,"exit_code":%d,"value":%s,"error":%s,"refused":%s,"memory":%s,"disk":%s,"blocked_count":%d}' % (
         quote(end), exit_code, "null" if value is None else _text(value, VALUE),
