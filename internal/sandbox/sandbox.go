@@ -193,9 +193,9 @@ func (s *Sandbox) start(workers int) error {
 }
 
 // moreProcessors gives Go's scheduler twice as many processors and two. A
-// goroutine that waits in a system call, as the sandbox does for children, keeps
-// its processor until it is taken away, which may take 10 ms (retake in
-// runtime/proc.go); requests must not wait meanwhile.
+// goroutine in a system call, its own short ones or SQLite's, keeps its processor
+// until it is taken away, which may take 10 ms (retake in runtime/proc.go);
+// requests must not wait meanwhile.
 var moreProcessors = sync.OnceFunc(func() { runtime.GOMAXPROCS(2*runtime.GOMAXPROCS(0) + 2) })
 
 // protectSelf keeps the server's memory and environment from processes of the
