@@ -31,6 +31,9 @@ func (s *Sandbox) Run(ctx context.Context, job snippet.Job) (snippet.Result, err
 		s.turn.Lock()
 		defer s.turn.Unlock()
 	}
+	s.running.Add(1)
+	defer s.running.Add(-1)
+	s.makeRoom()
 	buf := buffers.Get().(*[]byte)
 	defer buffers.Put(buf)
 	r := &run{job: job, buf: *buf}

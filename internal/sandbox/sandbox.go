@@ -78,6 +78,8 @@ type Sandbox struct {
 	home      string // of the template while it loads packages; "" without any
 	wear      wear
 	turning   atomic.Int32 // changes of template under way
+	running   atomic.Int32 // runs under way
+	ambling   atomic.Pointer[ambler]
 	boot      []byte
 	turn      sync.Mutex          // where runs may leave processes: one run at a time
 	temporary map[string][]string // what the temporary folders held at the start

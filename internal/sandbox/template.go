@@ -27,17 +27,6 @@ const (
 	controlPacket = 1 << 15 // bytes of one message on the control channel
 )
 
-// How a template starts that nobody waits for: a slice of time, then a pause, so
-// that it takes a tenth of one core and the runs beside it keep the rest. A slice
-// is short beside a run, so that none is held up for long.
-const (
-	ambleSlice = 200 * time.Microsecond
-	amblePause = 1800 * time.Microsecond
-)
-
-// atOnce is the hurry of a template that is waited for.
-var atOnce = func() <-chan struct{} { c := make(chan struct{}); close(c); return c }()
-
 // errTemplateGone means that the template interpreter died; its children die
 // with it.
 var errTemplateGone = errors.New("the template interpreter is gone")
@@ -89,7 +78,7 @@ func (s *Sandbox) startTemplate(hurry <-chan struct{}) (*template, error) {
 		case <-ready:
 		}
 	}()
-	t.amble(hurry, s.wear.amble)
+	s.amble(t, hurry)
 	if err := t.awaitReady(); err != nil {
 		t.kill()
 		t.hangUp()
@@ -187,29 +176,6 @@ func (t *template) hold(started chan<- error) {
 func feed(w io.WriteCloser, boot []byte) {
 	_, _ = w.Write(boot)
 	_ = w.Close()
-}
-
-// amble lets the process run in slices until it has something to say, hurry is
-// closed, or the longest time is over. A niceness would do the same only for one
-// who may take it back.
-func (t *template) amble(hurry <-chan struct{}, longest time.Duration) {
-	said := []unix.PollFd{{Fd: int32(t.control), Events: unix.POLLIN}}
-	for end := time.Now().Add(longest); time.Now().Before(end); {
-		select {
-		case <-hurry:
-			return
-		default:
-		}
-		if n, err := pollFor(said, ambleSlice); n > 0 || err != nil {
-			return
-		}
-		_ = t.cmd.Process.Signal(unix.SIGSTOP)
-		select {
-		case <-hurry:
-		case <-time.After(amblePause):
-		}
-		_ = t.cmd.Process.Signal(unix.SIGCONT)
-	}
 }
 
 func (t *template) awaitReady() error {

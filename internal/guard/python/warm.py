@@ -12,7 +12,10 @@ from cloche_verdict import Failure, report
 
 REHEARSALS = 20  # enough for the interpreter to have specialised all that runs
 
-UNHURRIED = 2  # milliseconds without a job, after which there is time to warm up
+# Milliseconds without a job, after which there is time for manners, then for the rest, and between its
+# stages. To make pages its own costs a child what several runs cost, and holds up those beside it: where
+# jobs follow fast it does without.
+SOON, LATER, PAUSE = 2, 30, 2
 
 # What programs often do, a little of each; a blank line stands where a job may come in.
 PROGRAM = r'''
@@ -98,9 +101,11 @@ class Rehearsal:
 
     def in_child(self):
         """Until the job arrives."""
-        if self._poller.poll(UNHURRIED):
+        if self._poller.poll(SOON):
             return
+        pause = LATER
         for stage in self.stages:
             stage()
-            if self._poller.poll(0):
+            if self._poller.poll(pause):
                 return
+            pause = PAUSE
