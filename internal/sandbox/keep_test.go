@@ -1,7 +1,9 @@
 package sandbox
 
 import (
+	"os/exec"
 	"runtime"
+	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -70,6 +72,48 @@ func TestHeirAmblesUntilItIsNeeded(t *testing.T) {
 		if p.pid == stood && p.state == "T" {
 			t.Error("the heir still stands")
 		}
+	}
+}
+
+// A run that begins ends the slice of an heir, whose next ones are rare while it
+// lasts. One that need not amble any more is not held.
+func TestRunsComeBeforeAnHeir(t *testing.T) {
+	cmd := exec.Command("sleep", "600")
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _, _ = cmd.Process.Kill(), cmd.Wait() }()
+	stands := func() bool {
+		return slices.ContainsFunc(everyProc(), func(p procStat) bool { return p.pid == cmd.Process.Pid && p.state == "T" })
+	}
+	becomes := func(want bool) {
+		t.Helper()
+		for end := time.Now().Add(10 * time.Second); stands() != want; time.Sleep(time.Millisecond) {
+			if time.Now().After(end) {
+				t.Fatalf("stands still: %v, want %v", !want, want)
+			}
+		}
+	}
+	s, a := &Sandbox{}, &ambler{process: cmd.Process}
+	s.makeRoom()
+	s.ambling.Store(a)
+	s.makeRoom()
+	becomes(true)
+	a.goOn()
+	becomes(false)
+	s.makeRoom()
+	becomes(true)
+	a.release()
+	becomes(false)
+	s.makeRoom()
+	time.Sleep(20 * time.Millisecond)
+	if stands() {
+		t.Error("it was held after its release")
+	}
+	s.running.Store(1)
+	began := time.Now()
+	if s.pause(nil); time.Since(began) < mostPauses*amblePause {
+		t.Errorf("a pause beside a run took %s", time.Since(began))
 	}
 }
 
