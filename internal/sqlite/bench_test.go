@@ -19,7 +19,7 @@ func fill(t testing.TB, s *Store, n int) {
 		e := metricstest.Event(i)
 		e.Time = e.Time.Add(-time.Hour * time.Duration(n-i) / time.Duration(n))
 		e.Tenant = fmt.Sprintf("tenant-%d", i%5)
-		batch = append(batch, &entry{event: e, delta: metrics.DeltaOf(e), done: make(chan error, 1)})
+		batch = append(batch, &entry{event: e, done: make(chan error, 1)})
 	}
 	for part := range slices.Chunk(batch, 5000) {
 		if err := s.transact(t.Context(), part); err != nil {

@@ -7,6 +7,7 @@
 // may cost the last events, but never the file.
 //
 // One goroutine writes. Events that arrive while it is busy share the next
-// transaction, so many writers cost little more than one (see writer.go).
+// transaction, so many writers cost little more than one (see writer.go). An event
+// is written before it is answered for, the sums a moment later (see count.go).
 // Several processes may use the file at once, such as a server and a listing.
 package sqlite

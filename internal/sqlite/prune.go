@@ -7,41 +7,13 @@ import (
 	"time"
 )
 
-// Pruning takes its turn with every pruneEvery new events, and at least once an
-// hour while events come, so that its cost is spread. The file keeps its size
+// Pruning takes its turn with a count after every pruneEvery new events, and at
+// least once an hour while events come, so that its cost is spread. The file keeps its size
 // and uses the room again.
 const (
 	pruneEvery = 256
 	pruneAfter = time.Hour
 )
-
-// pruneNow prunes when the file is opened.
-func (s *Store) pruneNow(ctx context.Context) error {
-	tx, err := s.write.BeginTx(ctx, nil)
-	if err != nil {
-		return err
-	}
-	defer tx.Rollback()
-	if err := s.prune(ctx, tx); err != nil {
-		return err
-	}
-	s.pruneDone(true, 0)
-	return tx.Commit()
-}
-
-func (s *Store) pruneIfDue(ctx context.Context, tx *sql.Tx, fresh int) (bool, error) {
-	if s.unpruned+fresh < pruneEvery && s.now().Sub(s.lastPrune) < pruneAfter {
-		return false, nil
-	}
-	return true, s.prune(ctx, tx)
-}
-
-func (s *Store) pruneDone(pruned bool, fresh int) {
-	s.unpruned += fresh
-	if pruned {
-		s.unpruned, s.lastPrune = 0, s.now()
-	}
-}
 
 // prune forgets the events beyond Limits and remembers up to when it forgot,
 // because a repeat of those can no longer be told from a new event.
@@ -55,6 +27,10 @@ func (s *Store) prune(ctx context.Context, tx *sql.Tx) error {
 		return err
 	}
 	if _, err := tx.ExecContext(ctx, `DELETE FROM events WHERE time <= ?`, oldest); err != nil {
+		return err
+	}
+	// The next row has the greatest number of those that are left, and one.
+	if _, err := tx.ExecContext(ctx, `UPDATE counted SET row = (SELECT coalesce(max(rowid), 0) FROM events)`); err != nil {
 		return err
 	}
 	before := s.now().Add(-s.limits.MinuteAge).Unix()
@@ -79,12 +55,4 @@ func (s *Store) beyond(ctx context.Context, tx *sql.Tx) (int64, error) {
 		return 0, nil
 	}
 	return oldest, err
-}
-
-// horizon is the time in Unix milliseconds up to which events are forgotten.
-// Another process may have moved it, so it is read in each transaction.
-func (s *Store) horizon(ctx context.Context, tx *sql.Tx) (int64, error) {
-	var forgotten int64
-	err := tx.StmtContext(ctx, s.commands.horizon).QueryRowContext(ctx).Scan(&forgotten)
-	return max(forgotten, s.now().Add(-s.limits.EventAge).UnixMilli()), err
 }

@@ -62,7 +62,7 @@ func timed(n int, start time.Time) []*entry {
 	entries := make([]*entry, n)
 	for i := range entries {
 		e := eventAt(i, start.Add(time.Duration(i)*time.Millisecond).Truncate(time.Millisecond))
-		entries[i] = &entry{event: e, delta: metrics.DeltaOf(e), done: make(chan error, 1)}
+		entries[i] = &entry{event: e, done: make(chan error, 1)}
 	}
 	return entries
 }

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
+	"slices"
 	"time"
 
 	"cloche/internal/metrics"
@@ -44,6 +45,9 @@ func (r *reader) state(ctx context.Context, scope string) (metrics.State, error)
 	if err := r.readMinutes(ctx, tx, &state); err != nil {
 		return state, err
 	}
+	if err := r.readUncounted(ctx, tx, &state); err != nil {
+		return state, err
+	}
 	newest := metrics.Filter{Scope: scope, Limit: metrics.RecentEvents}
 	state.Recent, err = r.list(ctx, tx, newest, metrics.Start)
 	return state, err
@@ -76,6 +80,21 @@ func (r *reader) readMinutes(ctx context.Context, tx *sql.Tx, state *metrics.Sta
 		addTo(state.Minutes, at, metrics.Counters{name: n})
 		return err
 	})
+}
+
+// readUncounted adds what events add that are not in the sums yet.
+func (r *reader) readUncounted(ctx context.Context, tx *sql.Tx, state *metrics.State) error {
+	start := metrics.SeriesStart(state.Now)
+	_, err := eachUncounted(ctx, tx.StmtContext(ctx, r.queries.uncounted), func(d metrics.Delta) {
+		if !slices.Contains(d.Scopes, state.Scope) {
+			return
+		}
+		state.Totals.Add(d.Totals)
+		if !d.Minute.Before(start) {
+			addTo(state.Minutes, d.Minute.Unix(), d.Minutes)
+		}
+	})
+	return err
 }
 
 // Events lists what the file still holds, see metrics.Reader. A rare outcome
@@ -121,9 +140,10 @@ func (r *reader) list(ctx context.Context, tx *sql.Tx, f metrics.Filter, after m
 	return events, err
 }
 
-func decode(rows *sql.Rows) (metrics.Event, error) {
+// decode reads the columns before the event's own, and that.
+func decode(rows *sql.Rows, before ...any) (metrics.Event, error) {
 	var body []byte
-	if err := rows.Scan(&body); err != nil {
+	if err := rows.Scan(append(before, &body)...); err != nil {
 		return metrics.Event{}, err
 	}
 	var e metrics.Event

@@ -40,6 +40,10 @@ var migrations = []string{
 	// The horizon: events up to this time may have been counted and forgotten.
 	`CREATE TABLE horizon (time INTEGER NOT NULL);
 	INSERT INTO horizon VALUES (0);`,
+
+	// Counting: the events up to this row are in totals and minutes.
+	`CREATE TABLE counted (row INTEGER NOT NULL);
+	INSERT INTO counted SELECT coalesce(max(rowid), 0) FROM events;`,
 }
 
 // migrate brings the schema up to date, one transaction for each version.

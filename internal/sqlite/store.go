@@ -52,8 +52,9 @@ type Store struct {
 	done  chan struct{} // closed when the writer has ended
 	close func() error
 
-	unpruned  int // the writer's: events put since it pruned last
-	lastPrune time.Time
+	// The writer's: events put since it counted, and since it pruned last.
+	uncounted, unpruned int
+	lastPrune           time.Time
 }
 
 // Open opens the data file in folder and makes both if they are not there,
@@ -107,7 +108,7 @@ func (s *Store) prepare(ctx context.Context, path string) (err error) {
 	if s.queries, err = prepareQueries(ctx, s.read); err != nil {
 		return err
 	}
-	return s.pruneNow(ctx)
+	return s.count(ctx)
 }
 
 // makeFile makes the file with its mode before SQLite can make it with a wider

@@ -3,6 +3,7 @@ package sqlite
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"cloche/internal/metrics"
 )
@@ -14,7 +15,6 @@ const maxBatch = 256
 // entry is an event on its way to the file. The writer answers it exactly once.
 type entry struct {
 	event metrics.Event
-	delta metrics.Delta
 	err   error
 	done  chan error
 }
@@ -37,7 +37,7 @@ func (s *Store) submit(ctx context.Context, e metrics.Event) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	w := &entry{event: e, delta: metrics.DeltaOf(e), done: make(chan error, 1)}
+	w := &entry{event: e, done: make(chan error, 1)}
 	select {
 	case s.queue <- w:
 	case <-s.stop:
@@ -57,10 +57,16 @@ func (s *Store) submit(ctx context.Context, e metrics.Event) error {
 // no room of its own, so nobody is left in it at the end.
 func (s *Store) run() {
 	defer close(s.done)
+	var quiet <-chan time.Time
 	for {
 		select {
 		case first := <-s.queue:
 			s.commit(s.gather(first))
+			quiet = time.After(countRest)
+		case <-quiet:
+			if quiet = nil; s.count(context.Background()) != nil { // readers count meanwhile; Record says what lasts
+				quiet = time.After(countRest)
+			}
 		case <-s.stop:
 			return
 		}
@@ -91,4 +97,18 @@ func (s *Store) commit(batch []*entry) {
 		}
 		w.done <- w.err
 	}
+}
+
+// transact puts a batch, and counts when that is due. When only the count fails
+// its events are told as not recorded, which is safe: repeats change nothing.
+func (s *Store) transact(ctx context.Context, batch []*entry) error {
+	if err := s.put(ctx, batch); err != nil {
+		return err
+	}
+	s.uncounted += len(batch)
+	s.unpruned += len(batch)
+	if s.uncounted >= countEvery || s.now().Sub(s.lastPrune) >= pruneAfter {
+		return s.count(ctx)
+	}
+	return nil
 }
