@@ -117,16 +117,21 @@ var listSource string
 // their first run.
 const listTime = 5 * time.Second
 
+// listAge is how long a listing is good: somebody may install a package.
+const listAge = time.Minute
+
 // listing is what the snippets of a sandbox can import, once it is known.
 type listing struct {
 	asking  singleflight.Group
 	known   atomic.Pointer[snippet.Packages]
-	current atomic.Bool // no template came since
+	current atomic.Bool // no template came since, and it is not too old
+	age     time.Duration
 }
 
 // Packages lists what snippets can import besides the standard library. The
 // first call runs a snippet that looks, with the sight and the rights that all
-// have; what it found is kept until the template interpreter is another one.
+// have; what it found is kept for a minute, or until the template interpreter is
+// another one.
 // Callers at one time share one look. The error is snippet.ErrUnavailable when it
 // could not look now, or ctx's own.
 func (s *Sandbox) Packages(ctx context.Context) (snippet.Packages, error) {
@@ -141,6 +146,7 @@ func (s *Sandbox) Packages(ctx context.Context) (snippet.Packages, error) {
 			return nil, fmt.Errorf("list packages: %w", err)
 		}
 		s.listing.known.Store(&found)
+		time.AfterFunc(s.listing.age, func() { s.listing.current.Store(false) })
 		return found, nil
 	})
 	select {

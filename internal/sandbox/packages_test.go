@@ -267,6 +267,39 @@ print(pathlib.Path.home() == plots.home, pathlib.Path.home().is_dir())`)
 	}
 }
 
+// A package that is installed while a server runs is listed after a while.
+func TestListingGrowsOld(t *testing.T) {
+	python := withPackages(t, nil)
+	s := newSandbox(t, Config{Python: python, Log: quiet.Log})
+	if s.layers.wall == wallNoFiles {
+		t.Skip("no snippet sees a package here")
+	}
+	if s.listing.age != listAge {
+		t.Errorf("a listing is good for %s, want %s", s.listing.age, listAge)
+	}
+	s.listing.age = time.Millisecond
+	listed := func() (modules []string) {
+		t.Helper()
+		found, err := s.Packages(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, p := range found.List {
+			modules = append(modules, p.Module)
+		}
+		return modules
+	}
+	if found := listed(); len(found) > 0 {
+		t.Fatalf("there are %q", found)
+	}
+	changePackage(t, python, "late.py", "")
+	for end := time.Now().Add(10 * time.Second); !slices.Contains(listed(), "late"); time.Sleep(10 * time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatal("a new package is not listed")
+		}
+	}
+}
+
 func TestPackages(t *testing.T) {
 	python := withPackages(t, map[string]string{
 		"tally.py": stamp, "Tally-1.2.dist-info/METADATA": "Metadata-Version: 2.1\nName: Tally\nVersion: 1.2\n\nName: no\n",

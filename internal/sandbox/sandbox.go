@@ -111,6 +111,7 @@ func New(cfg Config) (*Sandbox, error) {
 	if s.wear == (wear{}) {
 		s.wear = usualWear
 	}
+	s.listing.age = listAge
 	var err error
 	if s.packages, err = planPreload(cfg.Preload); err != nil {
 		return nil, err
