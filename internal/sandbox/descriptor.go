@@ -10,7 +10,10 @@ import (
 // bounds, and the death of either end is seen by the other.
 func channel() (ours, theirs int, err error) {
 	pair, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_SEQPACKET|unix.SOCK_CLOEXEC, 0)
-	return pair[0], pair[1], err
+	if err != nil { // then pair is two times 0, which is somebody's
+		return -1, -1, err
+	}
+	return pair[0], pair[1], nil
 }
 
 // pipe returns a pipe whose reading end never blocks.

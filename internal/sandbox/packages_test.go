@@ -1,6 +1,8 @@
 package sandbox
 
 import (
+	"bytes"
+	"encoding/base64"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -264,6 +266,33 @@ print(pathlib.Path.home() == plots.home, pathlib.Path.home().is_dir())`)
 	}
 	if left, err := filepath.Glob(s.base + "/home-*"); err != nil || len(left) > 0 {
 		t.Errorf("left behind: %q, %v", left, err)
+	}
+}
+
+// C code opens files without an event, also such as was loaded before the run.
+// They are closed at its end all the same.
+func TestFilesOfCCodeAreWhole(t *testing.T) {
+	if r := shared.withFiles(t).run(t, job("import dbm.ndbm")); r.Outcome != snippet.OK {
+		t.Skipf("this Python has no ndbm: %s", r.Stderr)
+	}
+	for name, preload := range map[string][]string{"loaded by the run": nil, "loaded before": {"dbm.ndbm"}} {
+		s := newSandbox(t, Config{Preload: preload, Workers: 1, Log: quiet.Log})
+		for _, code := range []string{
+			"import dbm.ndbm\nd = dbm.ndbm.open('a', 'c')\nd['key'] = 'v' * 50",
+			"import shelve\nd = shelve.open('a')\nd['key'] = 'v' * 50",
+		} {
+			r := s.run(t, job(code))
+			whole := slices.ContainsFunc(r.Files, func(f snippet.Artifact) bool {
+				content := []byte(*f.Content)
+				if f.Encoding == "base64" {
+					content, _ = base64.StdEncoding.DecodeString(*f.Content)
+				}
+				return bytes.Contains(content, bytes.Repeat([]byte("v"), 50))
+			})
+			if r.Outcome != snippet.OK || !whole {
+				t.Errorf("%s: the file came out short: %+v", name, r)
+			}
+		}
 	}
 }
 

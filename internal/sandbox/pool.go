@@ -22,6 +22,7 @@ const (
 	workerRest     = 100 * time.Millisecond
 	longestRest    = 5 * time.Second
 	refillRest     = time.Millisecond
+	complaintRest  = time.Second
 	lookRest       = 2 * time.Second // between looks at whether a waiting child still lives
 	helperPatience = time.Second     // how long a worker that was called for help waits for a run
 )
@@ -52,11 +53,18 @@ func (s *Sandbox) supplyFrom(t *template, patience time.Duration) bool {
 	return s.offer(c, patience)
 }
 
+// notMade says why a child could not be made, about once in a second: every
+// worker meets the same.
 func (s *Sandbox) notMade(t *template, err error) {
-	if t.alive() && !s.closing() {
-		s.log.Error("make child", "error", err.Error())
-		s.mendBase(t)
+	if !t.alive() || s.closing() {
+		return
 	}
+	if last := s.complained.Load(); last == nil || time.Since(*last) >= complaintRest {
+		now := time.Now()
+		s.complained.Store(&now)
+		s.log.Error("make child", "error", err.Error())
+	}
+	s.mendBase(t)
 }
 
 // offer holds a child until a run takes it. It is false when the worker is to

@@ -96,6 +96,8 @@ type Sandbox struct {
 
 	helpLock             sync.Mutex
 	helpers, mostHelpers int // workers that came in a rush
+
+	complained atomic.Pointer[time.Time] // when last, of a child that was not made
 }
 
 // New finds Python, starts the template interpreter and returns once it is

@@ -17,7 +17,10 @@ type stdin struct{ ours, theirs int }
 func newStdin(memfd bool, dir string) (stdin, error) {
 	if memfd {
 		fd, err := unix.MemfdCreate("stdin", unix.MFD_CLOEXEC|unix.MFD_ALLOW_SEALING)
-		return stdin{fd, fd}, err
+		if err != nil {
+			return stdin{-1, -1}, err
+		}
+		return stdin{fd, fd}, nil
 	}
 	path := filepath.Join(dir, "stdin")
 	ours, err := unix.Open(path, unix.O_CREAT|unix.O_EXCL|unix.O_RDWR|unix.O_CLOEXEC, 0o600)

@@ -57,6 +57,21 @@ func wantExecutions(t *testing.T, r metrics.Reader, scope string, n int) {
 	}
 }
 
+// A store that is closed leaves nothing to count.
+func TestCloseWritesTheSums(t *testing.T) {
+	folder := t.TempDir()
+	s := mustOpen(t, folder, Limits{})
+	if err := s.Record(t.Context(), metricstest.Event(1)); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if n := ask[int](t, raw(t, folder), leftToCount); n != 0 {
+		t.Errorf("%d events are left to count", n)
+	}
+}
+
 // Sums that cannot be written are right all the same; it is said when many wait.
 func TestSumsThatCannotBeWritten(t *testing.T) {
 	s := mustOpen(t, t.TempDir(), Limits{})

@@ -68,6 +68,7 @@ func (s *Store) run() {
 				quiet = time.After(countRest)
 			}
 		case <-s.stop:
+			_ = s.count(context.Background()) // the next one who opens the file does it too
 			return
 		}
 	}

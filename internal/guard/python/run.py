@@ -167,6 +167,7 @@ class Run:
         self.snippet = Snippet(self.guarded)  # for the rehearsals in the template
         open_streams()
         threading.excepthook = self.thread_failed
+        self.paths.native = config["native"]
         self.paths.written = not self._guard  # else nobody would tell
         if self._guard:  # only tests of the kernel's layers run without it
             self.use(config["policy"])

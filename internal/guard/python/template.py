@@ -30,6 +30,12 @@ def preload(names):
             continue  # not every Python has every module
 
 
+def opens_files(loaded):
+    """Whether C code is there that may open files without an event. numpy's does not."""
+    return bool(set(loaded) - {"numpy"}) or any(
+        name in sys.modules or name in sys.builtin_module_names for name in ("_dbm", "_gdbm"))
+
+
 class Template:
     """The control loop: one request, one answer. Single-threaded by design: fork keeps only one thread."""
 
@@ -91,6 +97,7 @@ def main(config, control, started_with):
         die_with_parent(config["parent"], config["prctl"])
         preload(config["preload"])
         packages = Packages(config["packages"] or (), config["must_load"], config["home"])
+        config["native"] = opens_files(packages.loaded)
         config["shadowable"] = frozenset(m.partition(".")[0] for m in set(sys.modules) - started_with)
         threading.stack_size(config["thread_stack"])
         sys.dont_write_bytecode = True

@@ -1,0 +1,84 @@
+package sandbox
+
+import (
+	"os"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// A server that runs out of descriptors half-way through a child or a template
+// closes what it opened and nothing else: a number that it closes by mistake may
+// be a caller's connection by then.
+func TestOutOfDescriptors(t *testing.T) {
+	s := newSandbox(t, Config{Workers: 1, Log: quiet.Log})
+	s.fine(t)
+	s.settled(t, 1)
+	usual := unix.Rlimit{}
+	if err := unix.Getrlimit(unix.RLIMIT_NOFILE, &usual); err != nil {
+		t.Fatal(err)
+	}
+	// The place of what is closed by mistake is taken, so that it is seen.
+	before, zero := s.settled(t, 1), fileAt(t, 0)
+	for _, try := range []struct {
+		what string
+		most int // descriptors that are enough for it
+		do   func() error
+	}{
+		{"a child", 30, func() error {
+			c, err := s.spawn(s.living())
+			if err == nil {
+				s.discard(c)
+			}
+			return err
+		}},
+		{"a template", 150, func() error {
+			heir, err := s.startTemplate(atOnce)
+			s.end(heir)
+			return err
+		}},
+	} {
+		failed, made, last := 0, false, error(nil)
+		for room := 0; room <= try.most && !made; room++ {
+			free, err := unix.Dup(0)
+			if err != nil {
+				t.Fatal(err)
+			}
+			closeFDs(free)
+			few := unix.Rlimit{Cur: uint64(free + room), Max: usual.Max}
+			if err := unix.Setrlimit(unix.RLIMIT_NOFILE, &few); err != nil {
+				t.Fatal(err)
+			}
+			err = try.do()
+			if back := unix.Setrlimit(unix.RLIMIT_NOFILE, &usual); back != nil {
+				t.Fatal(back)
+			}
+			last = err
+			if made = err == nil; !made {
+				failed++
+			}
+			if now := fileAt(t, 0); now != zero {
+				t.Fatalf("%s, room for %d: descriptor 0 is %q, was %q", try.what, room, now, zero)
+			}
+		}
+		if failed < 4 || !made {
+			t.Errorf("%s failed %d times; made at last: %v, %v", try.what, failed, made, last)
+		}
+	}
+	for end := time.Now().Add(10 * time.Second); s.settled(t, 1).fds > before.fds; {
+		if time.Now().After(end) {
+			t.Fatalf("left behind: %+v, before %+v", s.settled(t, 1), before)
+		}
+	}
+	s.fine(t)
+}
+
+func fileAt(t *testing.T, fd int) string {
+	t.Helper()
+	target, err := os.Readlink("/proc/self/fd/" + string(rune('0'+fd)))
+	if err != nil {
+		return err.Error()
+	}
+	return target
+}
