@@ -244,13 +244,15 @@ class Run:
         read(b"0 1 1 0 \nprint()")
         [getattr(part, "__code__", part) for part in (self.arm, resource.setrlimit, memoryview, bytes)]
         resource.getrlimit(resource.RLIMIT_AS)
-        kept = self._write, self.paths.written
-        self._write, self.paths.written, self._armed = is_, False, True  # is_ is called alike, and silent
+        paths = self.paths
+        kept = self._write, paths.written, paths.native
+        # Silent, by what is called alike; and tidy, since the run's own files may lie there already.
+        self._write, paths.written, paths.native, self._armed = is_, False, False, True
         try:
             self.perform('print(end="")')
         finally:
             self._armed = False
-            self._write, self.paths.written = kept
+            self._write, paths.written, paths.native = kept
 
     def no_memory(self):
         """Report the end of a snippet that left nothing to report with."""
