@@ -23,17 +23,17 @@ func TestOutOfDescriptors(t *testing.T) {
 	before, zero := s.settled(t, 1), fileAt(t, 0)
 	for _, try := range []struct {
 		what string
-		most int // descriptors that are enough for it
+		most int // numbers that are enough for it, some of which others have
 		do   func() error
 	}{
-		{"a child", 30, func() error {
+		{"a child", 400, func() error {
 			c, err := s.spawn(s.living())
 			if err == nil {
 				s.discard(c)
 			}
 			return err
 		}},
-		{"a template", 150, func() error {
+		{"a template", 400, func() error {
 			heir, err := s.startTemplate(atOnce)
 			s.end(heir)
 			return err
