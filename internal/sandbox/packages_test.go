@@ -286,6 +286,9 @@ func TestFilesOfCCodeAreWhole(t *testing.T) {
 		} {
 			r := s.run(t, job(code))
 			whole := slices.ContainsFunc(r.Files, func(f snippet.Artifact) bool {
+				if f.Content == nil {
+					return false
+				}
 				content := []byte(*f.Content)
 				if f.Encoding == "base64" {
 					content, _ = base64.StdEncoding.DecodeString(*f.Content)

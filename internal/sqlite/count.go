@@ -28,7 +28,7 @@ func (s *Store) count(ctx context.Context) error {
 	if err := s.countIn(ctx, tx); err != nil {
 		return err
 	}
-	due := s.now().Sub(s.lastPrune) >= pruneAfter || s.unpruned >= pruneEvery
+	due := s.unpruned >= pruneEvery || s.longUnpruned()
 	if due {
 		if err := s.prune(ctx, tx); err != nil {
 			return err

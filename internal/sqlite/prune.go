@@ -15,6 +15,8 @@ const (
 	pruneAfter = time.Hour
 )
 
+func (s *Store) longUnpruned() bool { return s.now().Sub(s.lastPrune) >= pruneAfter }
+
 // prune forgets the events beyond Limits and remembers up to when it forgot,
 // because a repeat of those can no longer be told from a new event.
 func (s *Store) prune(ctx context.Context, tx *sql.Tx) error {

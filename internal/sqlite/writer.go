@@ -108,7 +108,7 @@ func (s *Store) transact(ctx context.Context, batch []*entry) error {
 	}
 	s.uncounted += len(batch)
 	s.unpruned += len(batch)
-	if s.uncounted >= countEvery || s.now().Sub(s.lastPrune) >= pruneAfter {
+	if s.uncounted >= countEvery || s.longUnpruned() {
 		return s.count(ctx)
 	}
 	return nil
