@@ -69,7 +69,8 @@ func endsSo(r snippet.Result) bool {
 		return exited && !failed
 	case snippet.Deadline, snippet.CPULimit, snippet.ThreadLimit, snippet.Signal:
 		return killed
-	case snippet.MemoryLimit, snippet.DiskLimit: // the snippet may see the limit first, or not at all
+	case snippet.OperationDenied, // a flood of the sandbox's channel is ended from outside
+		snippet.MemoryLimit, snippet.DiskLimit: // the snippet may see the limit first, or not at all
 		return failed || killed
 	case snippet.SandboxFailure:
 		return r.ExitCode == nil && r.Signal == nil

@@ -48,8 +48,10 @@ type Spec struct {
 	Landlock    *LandlockPlan // the file wall; nil without Landlock
 	MountRoot   string        // an empty folder: a wall of mounts is built there; "" for none
 	Seccomp     bool
-	Prctl       bool // prctl(2) may be used: death signal, no new privileges
-	NoGuard     bool // leave out the import policy and the audit hook: for tests of what the kernel holds alone
+	Namespace   bool   // each child has a user namespace of its own, in which the kernel counts its tasks alone
+	Tasks       uint64 // tasks that the children may make together with all others of their user; 0: as many as the parent
+	Prctl       bool   // prctl(2) may be used: death signal, no new privileges
+	NoGuard     bool   // leave out the import policy and the audit hook: for tests of what the kernel holds alone
 }
 
 // Policy is an import policy as the child reads it: a module's name to the
@@ -85,6 +87,7 @@ type python struct {
 	ThreadStack    int            `json:"thread_stack"`
 	RLimits        [][2]uint64    `json:"rlimits"`  // resource, soft and hard limit
 	Landlock       bool           `json:"landlock"` // a ruleset comes with each request for a child
+	Namespace      bool           `json:"namespace"`
 	Prctl          bool           `json:"prctl"`
 	Files          bool           `json:"files"`   // whether any file may be opened
 	Numbers        map[string]int `json:"numbers"` // of the system calls that a child begins with
@@ -94,7 +97,7 @@ type python struct {
 
 // childCalls are the numbers of the calls that a child confines itself with.
 var childCalls = map[string]int{
-	"dup3": unix.SYS_DUP3, "prctl": unix.SYS_PRCTL, "prlimit64": unix.SYS_PRLIMIT64,
+	"dup3": unix.SYS_DUP3, "unshare": unix.SYS_UNSHARE, "capset": unix.SYS_CAPSET, "prctl": unix.SYS_PRCTL, "prlimit64": unix.SYS_PRLIMIT64,
 	"landlock_restrict_self": unix.SYS_LANDLOCK_RESTRICT_SELF, "seccomp": unix.SYS_SECCOMP,
 }
 
@@ -181,7 +184,7 @@ func (s Spec) python() ([]byte, error) {
 		Parent: s.Parent, ReadTrees: s.ReadTrees, ReadFiles: s.ReadFiles,
 		Policy: s.Policy, Guard: !s.NoGuard, Preload: s.Preload,
 		Packages: s.Packages, MustLoad: s.MustLoad, Home: s.Home, ThreadStack: s.ThreadStack, Landlock: s.Landlock != nil,
-		Prctl: s.Prctl, Files: s.fileWall() || !s.Seccomp, Numbers: childCalls,
+		Namespace: s.Namespace, Prctl: s.Prctl, Files: s.fileWall() || !s.Seccomp, Numbers: childCalls,
 		RLimits: [][2]uint64{
 			{unix.RLIMIT_NOFILE, s.OpenFiles},
 			{unix.RLIMIT_FSIZE, s.FileBytes},
@@ -189,6 +192,9 @@ func (s Spec) python() ([]byte, error) {
 			{unix.RLIMIT_MEMLOCK, 0},
 			{rlimitMsgqueue, 0},
 		},
+	}
+	if s.Tasks > 0 {
+		config.RLimits = append(config.RLimits, [2]uint64{unix.RLIMIT_NPROC, s.Tasks})
 	}
 	if s.Seccomp {
 		if err := config.addFilters(s.fileWall()); err != nil {

@@ -32,6 +32,7 @@ const (
 	FeaturePidfd       = "pidfd"
 	FeatureMemfd       = "memfd"
 	FeatureMount       = "mount"
+	FeatureUserNS      = "user_namespace" // with the user's tasks counted in each alone
 )
 
 // Has reports whether a feature can be used.
@@ -75,6 +76,7 @@ func probeSelf(args []string) error {
 	k := Kernel{Refused: map[string]string{}}
 	k.refuse(FeaturePidfd, probePidfd())
 	k.refuse(FeatureMemfd, probeMemfd())
+	k.refuse(FeatureUserNS, probeUserNamespace())
 	k.refuse(FeatureDeathSignal, unix.Prctl(unix.PR_SET_PDEATHSIG, uintptr(unix.SIGKILL), 0, 0, 0))
 	noNew := unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)
 	k.Landlock = LandlockABI()

@@ -21,7 +21,8 @@ func childPolicy(left files) policy {
 // beside the first is refused, since no filter can tell whose it is.
 func noTemplate() []entry {
 	return append(
-		same(refused, "fork", "recvmsg", "wait4", "waitid", "prctl", "seccomp", "landlock_restrict_self"),
+		same(refused, "fork", "recvmsg", "wait4", "waitid", "prctl", "seccomp", "landlock_restrict_self",
+			"unshare", "capset"),
 		where("clone", threadForm()),
 		where("kill", form(is(0, OwnPID))),
 		where("tgkill", form(is(0, OwnPID))),

@@ -118,6 +118,10 @@ var formCases = []struct {
 	{"pipe2", a(0, unix.O_CLOEXEC|unix.O_NONBLOCK), allowed, allowed},
 	{"pipe2", a(0, unix.O_EXCL), refused, refused},
 
+	{"unshare", a(unix.CLONE_NEWUSER), allowed, refused},
+	{"unshare", a(unix.CLONE_NEWUSER | unix.CLONE_NEWNS), refused, refused},
+	{"unshare", a(unix.CLONE_FILES), refused, refused},
+	{"unshare", a(top | unix.CLONE_NEWUSER), refused, refused},
 	{"prlimit64", a(0, unix.RLIMIT_AS, 0, 1), allowed, allowed},
 	{"prlimit64", a(0, unix.RLIMIT_AS, 4096), allowed, allowed},
 	{"prlimit64", a(0, unix.RLIMIT_AS, top), allowed, allowed},

@@ -93,8 +93,9 @@ func fileForms(name string, at int) []entry {
 // are pinned all the same.
 func forTemplate() []entry {
 	return append(
-		same(allowed, "fork", "recvmsg", "wait4", "waitid", "kill", "tgkill", "landlock_restrict_self"),
+		same(allowed, "fork", "recvmsg", "wait4", "waitid", "kill", "tgkill", "landlock_restrict_self", "capset"),
 		where("clone", threadForm(), form(is(0, forkFlags, uint32(unix.SIGCHLD)))),
+		where("unshare", form(is(0, unix.CLONE_NEWUSER))), // its tasks are counted there alone
 		where("prlimit64", form(is(0, 0))),
 		where("prctl", form(is(0,
 			unix.PR_SET_PDEATHSIG, unix.PR_GET_PDEATHSIG, unix.PR_SET_DUMPABLE, unix.PR_GET_DUMPABLE,

@@ -90,7 +90,7 @@ type bystander struct {
 
 func startBystander(t *testing.T, p person) *bystander {
 	t.Helper()
-	python, err := findPython(context.Background(), "", identity{p.uid, p.uid})
+	python, err := findPython(context.Background(), "", identity{uid: p.uid, gid: p.uid})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -166,16 +166,19 @@ func (c *child) awaitReady() error {
 	return nil
 }
 
-// kill ends the child at once. Without a pidfd its number is used, as long as
+// kill ends the child at once.
+func (c *child) kill() { c.signal(unix.SIGKILL) }
+
+// signal sends the child a signal. Without a pidfd its number is used, as long as
 // it is certain that it is the child's.
-func (c *child) kill() {
+func (c *child) signal(signal unix.Signal) {
 	c.life.Lock()
 	defer c.life.Unlock()
 	switch {
 	case c.pidfd >= 0:
-		_ = unix.PidfdSendSignal(c.pidfd, unix.SIGKILL, nil, 0)
+		_ = unix.PidfdSendSignal(c.pidfd, signal, nil, 0)
 	case c.pid > 0 && !c.reaped && c.template.alive():
-		_ = unix.Kill(c.pid, unix.SIGKILL)
+		_ = unix.Kill(c.pid, signal)
 	}
 }
 
@@ -203,9 +206,6 @@ func (c *child) awaitExit() (exit, bool) {
 		return exit{}, false
 	}
 }
-
-// dead waits until no thread of the child can do anything any more.
-func (c *child) dead() { c.awaitDeath(childStart) }
 
 // gone reports whether that is so now.
 func (c *child) gone() bool { return c.awaitDeath(0) }

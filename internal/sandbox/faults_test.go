@@ -345,7 +345,7 @@ libc.mmap.restype = ctypes.c_void_p
 libc.mmap.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int, ctypes.c_int, ctypes.c_int, ctypes.c_long]
 for i in range(40):
     fd = os.open("f", os.O_RDWR | os.O_CREAT | os.O_TRUNC)
-    os.write(fd, b"x" * (1 << 20))
+    os.write(fd, b"x" * (2 << 20))
     libc.mmap(None, 4096, 1, 1, fd, 0)
     os.unlink("f")
     os.close(fd)

@@ -12,14 +12,18 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
+	"time"
 	"unicode"
 	"unicode/utf8"
 
 	"golang.org/x/sys/unix"
 
+	"cloche/internal/sandbox/workdir"
 	"cloche/internal/snippet"
+	"cloche/internal/sys"
 )
 
 // inputs remembers the files that a run was given, by path, to tell which ones
@@ -96,79 +100,101 @@ func (in inputs) modules() []string {
 	return names
 }
 
-// collect puts the new and changed files of the work folder into the result.
-// The child must be dead before a file is opened: nothing may change under us.
-func (r *run) collect(result *snippet.Result) {
-	if len(r.inputs) == 0 && emptyDir(r.child.work()) {
+// room is the most that the input files take on the disk.
+func (in inputs) room(files []snippet.File) int64 {
+	const block = 4096 // at most one more for a file, and one for each folder that it lies in
+	bytes := int64(0)
+	for _, f := range files {
+		bytes += int64(len(f.Content)) + block*int64(1+strings.Count(f.Path, "/")+1)
+	}
+	return bytes
+}
+
+// deathTime is how long a killed child may take to die before its run is given up.
+const deathTime = 5 * time.Second
+
+// errNotDead means that a killed child lives on: it waits in the kernel for
+// something that does not come, or somebody froze it.
+var errNotDead = errors.New("the child was killed and does not die")
+
+// survey returns the files that the run left in its work folder, sorted, and holds
+// its folders to the limits once more: between two looks it could do a little. The
+// child must be dead by then, since nothing may change under us.
+func (r *run) survey(end *ending, looked bool) (files []string, err error) {
+	if end.fault != nil {
+		return nil, nil
+	}
+	if nothing, err := r.leftNothing(looked); nothing || err != nil {
+		return nil, err
+	}
+	if !r.child.awaitDeath(deathTime) {
+		return nil, errNotDead
+	}
+	limits := r.job.Limits
+	w := workdir.Walk{Entries: limits.FolderEntries, Sizes: true, Visit: func(path string, entry sys.Entry) error {
+		if entry.Type == unix.DT_REG {
+			files = append(files, path)
+		}
+		return nil
+	}}
+	sum, err := w.Of(r.child.work())
+	if w.Visit = nil; err == nil {
+		sum, err = w.Of(r.child.tmp())
+	}
+	broken := errors.Is(err, workdir.ErrDeep) || errors.Is(err, workdir.ErrMany)
+	if err != nil && !broken {
+		return nil, fmt.Errorf("look at what the run left: %w", err)
+	}
+	if refused := end.report != nil && end.report.reason().Outcome() == snippet.Blocked; !refused && (broken || sum.Bytes > limits.FolderBytes) {
+		end.found(snippet.DiskLimit, nil)
+	}
+	slices.Sort(files)
+	return files, nil
+}
+
+// leftNothing reports whether there is nothing to look at. A run that nobody had
+// to look at had no time to fill its temporary folder.
+func (r *run) leftNothing(looked bool) (bool, error) {
+	if len(r.inputs) > 0 {
+		return false, nil
+	}
+	empty, err := workdir.Empty(r.child.work())
+	if empty && err == nil && looked {
+		empty, err = workdir.Empty(r.child.tmp())
+	}
+	if err != nil {
+		return false, fmt.Errorf("look at what the run left: %w", err)
+	}
+	return empty, nil
+}
+
+// collect puts the new and changed ones of the files that the run left into the
+// result.
+func (r *run) collect(result *snippet.Result, files []string) {
+	if len(files) == 0 {
 		return
 	}
-	r.child.dead()
 	root, err := os.OpenRoot(r.child.work())
 	if err != nil {
-		return // the snippet removed its work folder
+		result.FilesOmitted = len(files)
+		return
 	}
 	defer root.Close()
-	paths, more := listFiles(root, r.job.Limits.FolderEntries)
-	result.FilesOmitted = more
 	budget := int64(snippet.MaxArtifact)
-	for _, path := range paths {
+	for _, path := range files {
+		full := len(result.Files) == snippet.MaxArtifacts
+		if _, given := r.inputs[path]; full && !given {
+			result.FilesOmitted++
+			continue
+		}
 		a, changed := r.artifact(root, path, &budget)
 		switch {
 		case !changed:
-		case len(result.Files) == snippet.MaxArtifacts:
+		case full:
 			result.FilesOmitted++
 		default:
 			result.Files = append(result.Files, a)
 		}
-	}
-}
-
-// emptyDir reports whether nothing is in a folder, or it is gone.
-func emptyDir(path string) bool {
-	fd, err := unix.Open(path, folderFlags, 0)
-	if err != nil {
-		return true
-	}
-	defer closeFDs(fd)
-	var buf [1024]byte
-	for {
-		n, err := unix.ReadDirent(fd, buf[:])
-		if err == unix.EINTR {
-			continue
-		}
-		if err != nil || n <= 0 {
-			return true
-		}
-		if _, count, _ := unix.ParseDirent(buf[:n], 1, nil); count > 0 { // without . and ..
-			return false
-		}
-	}
-}
-
-// listFiles returns the paths of regular files, sorted, and how many entries
-// were left out because there are too many.
-func listFiles(root *os.Root, most int) (paths []string, more int) {
-	_ = fs.WalkDir(root.FS(), ".", func(path string, d fs.DirEntry, err error) error {
-		if err == nil && d.IsDir() {
-			openUp(root, path, d)
-		}
-		switch {
-		case err != nil || !d.Type().IsRegular():
-			return nil
-		case len(paths) == most:
-			more++
-		default:
-			paths = append(paths, path)
-		}
-		return nil
-	})
-	return paths, more
-}
-
-// openUp gives a folder back to its owner, whom the snippet may have shut out.
-func openUp(root *os.Root, path string, d fs.DirEntry) {
-	if info, err := d.Info(); err == nil && info.Mode().Perm()&0o500 != 0o500 {
-		_ = root.Chmod(path, 0o700)
 	}
 }
 
@@ -247,20 +273,23 @@ func mediaType(path string, content []byte) string {
 	return http.DetectContentType(content)
 }
 
-// printable writes the bytes of a name that are not UTF-8 as \xNN.
+// printable writes the bytes of a name that are not UTF-8 as \xNN. A backslash that looks like the beginning of such a thing is one itself,
+// so that no two names come out the same.
 func printable(name string) string {
-	if utf8.ValidString(name) {
-		return name
-	}
 	var b strings.Builder
-	for len(name) > 0 {
-		r, size := utf8.DecodeRuneInString(name)
-		if r == utf8.RuneError && size == 1 {
-			fmt.Fprintf(&b, `\x%02x`, name[0])
-		} else {
-			b.WriteRune(r)
+	for at := 0; at < len(name); {
+		r, size := utf8.DecodeRuneInString(name[at:])
+		switch {
+		case r == utf8.RuneError && size == 1, r == '\\' && escapeForm.MatchString(name[at:]):
+			for _, c := range []byte(name[at : at+size]) {
+				fmt.Fprintf(&b, `\x%02x`, c)
+			}
+		default:
+			b.WriteString(name[at : at+size])
 		}
-		name = name[size:]
+		at += size
 	}
 	return b.String()
 }
+
+var escapeForm = regexp.MustCompile(`^\\x[0-9a-f]{2}`)

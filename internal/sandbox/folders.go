@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"cloche/internal/sandbox/workdir"
 )
 
 // Bounds on the folders that are kept for another child.
@@ -96,7 +98,14 @@ func (f folders) imprints() (seen [3]imprint, err error) {
 // coarse as a tick of the kernel's clock, so it looks inside as well.
 func (f folders) untouched() bool {
 	seen, err := f.imprints()
-	return err == nil && seen == f.fresh && emptyDir(f.work()) && emptyDir(f.tmp())
+	if err != nil || seen != f.fresh {
+		return false
+	}
+	empty, err := workdir.Empty(f.work())
+	if empty && err == nil {
+		empty, err = workdir.Empty(f.tmp())
+	}
+	return empty && err == nil
 }
 
 // giveFolders returns folders for a new child: some that a run left untouched,

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
 
 	"golang.org/x/sys/unix"
 )
@@ -16,7 +17,10 @@ import (
 const ownUID = 59742
 
 // identity is who snippets run as.
-type identity struct{ uid, gid int }
+type identity struct {
+	uid, gid int
+	masked   bool // the server may look into their processes only as them
+}
 
 // childIdentity is a user of its own for a root that may act for another user,
 // and the server's own user otherwise. Tests that sweep by user need another one
@@ -24,9 +28,9 @@ type identity struct{ uid, gid int }
 func childIdentity(other int) identity {
 	if os.Geteuid() == 0 && mayActForOthers() {
 		uid := cmp.Or(other, ownUID)
-		return identity{uid, uid}
+		return identity{uid, uid, !holds(1 << unix.CAP_SYS_PTRACE)}
 	}
-	return identity{os.Geteuid(), os.Getegid()}
+	return identity{uid: os.Geteuid(), gid: os.Getegid()}
 }
 
 // drop reports whether the identity differs from the server's.
@@ -64,12 +68,34 @@ func (id identity) reaches(folder string) error {
 // another user, to end them, and to read and remove what they leave
 // (capabilities(7)). A container may have taken it away.
 func mayActForOthers() bool {
+	return holds(1<<unix.CAP_CHOWN | 1<<unix.CAP_DAC_OVERRIDE | 1<<unix.CAP_FOWNER |
+		1<<unix.CAP_KILL | 1<<unix.CAP_SETGID | 1<<unix.CAP_SETUID)
+}
+
+// holds reports whether this process has all of some capabilities.
+func holds(needed uint32) bool {
 	header := unix.CapUserHeader{Version: unix.LINUX_CAPABILITY_VERSION_3}
 	var data [2]unix.CapUserData
-	if err := unix.Capget(&header, &data[0]); err != nil {
-		return false
+	err := unix.Capget(&header, &data[0])
+	return err == nil && data[0].Effective&needed == needed
+}
+
+// looking calls f as one who may look into the processes of the identity. A root
+// without CAP_SYS_PTRACE, as in a container, may do that under their names only:
+// what counts is the user for files, which each thread has by itself (ptrace(2),
+// setfsuid(2)).
+func (id identity) looking(f func()) {
+	if !id.masked {
+		f()
+		return
 	}
-	const needed = 1<<unix.CAP_CHOWN | 1<<unix.CAP_DAC_OVERRIDE | 1<<unix.CAP_FOWNER |
-		1<<unix.CAP_KILL | 1<<unix.CAP_SETGID | 1<<unix.CAP_SETUID
-	return data[0].Effective&needed == needed
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	_ = unix.Setfsgid(id.gid) // neither can fail in a way that it tells; the look itself does
+	_ = unix.Setfsuid(id.uid)
+	defer func() {
+		_ = unix.Setfsuid(os.Geteuid())
+		_ = unix.Setfsgid(os.Getegid())
+	}()
+	f()
 }

@@ -22,29 +22,31 @@ const (
 
 // layers is what holds on this machine. It is found out once, at the start.
 type layers struct {
-	kernel   guard.Kernel
-	identity identity
-	wall     fileWall
-	seccomp  bool
-	prctl    bool // death signal, no new privileges, undumpable, subreaper
-	pidfd    bool
-	memfd    bool
-	sole     bool // every process of the snippets' user here is ours
+	kernel    guard.Kernel
+	identity  identity
+	wall      fileWall
+	seccomp   bool
+	namespace bool // each child has a user namespace, in which the kernel counts its tasks
+	prctl     bool // death signal, no new privileges, undumpable, subreaper
+	pidfd     bool
+	memfd     bool
+	sole      bool // every process of the snippets' user here is ours
 }
 
 // choose climbs down the ladder: for each job the best means that works.
 func choose(k guard.Kernel, id identity, sole bool) layers {
 	l := layers{
 		kernel: k, identity: id, sole: sole,
-		seccomp: k.Has(guard.FeatureSeccomp), prctl: k.Has(guard.FeatureDeathSignal),
+		seccomp: k.Has(guard.FeatureSeccomp), namespace: k.Has(guard.FeatureUserNS), prctl: k.Has(guard.FeatureDeathSignal),
 		pidfd: k.Has(guard.FeaturePidfd), memfd: k.Has(guard.FeatureMemfd),
 	}
 	switch {
 	case k.Landlock > 0:
 		l.wall = wallLandlock
-	case k.Has(guard.FeatureMount) && l.seccomp && id.drop():
+	case k.Has(guard.FeatureMount) && l.seccomp && id.drop() && !id.masked:
 		// It needs the filter, or /proc would tell the names of other runs' folders,
-		// and a user of the runs' own, or a run could write beside its folder.
+		// and a user of the runs' own, or a run could write beside its folder. And a
+		// server that may look into what made itself undumpable, to count its files.
 		l.wall = wallMount
 	case l.seccomp:
 		l.wall = wallNoFiles
@@ -72,6 +74,7 @@ const (
 	LayerMount    = "mount"
 	LayerSeccomp  = "seccomp"
 	LayerIdentity = "identity"
+	LayerThreads  = "threads"
 	LayerPrctl    = "prctl"
 	LayerPidfd    = "pidfd"
 	LayerMemfd    = "memfd"
@@ -80,7 +83,7 @@ const (
 
 // LayerNames lists what can be required.
 func LayerNames() []string {
-	return []string{LayerFiles, LayerLandlock, LayerMount, LayerSeccomp, LayerIdentity, LayerPrctl, LayerPidfd, LayerMemfd, LayerSweep}
+	return []string{LayerFiles, LayerLandlock, LayerMount, LayerSeccomp, LayerIdentity, LayerThreads, LayerPrctl, LayerPidfd, LayerMemfd, LayerSweep}
 }
 
 // report describes every layer for people.
@@ -94,6 +97,7 @@ func (l layers) report() []snippet.Layer {
 		l.feature(LayerSeccomp, l.seccomp, guard.FeatureSeccomp, "allow-list of system calls",
 			"No processes, no programs, no sockets, and no other way into the kernel."),
 		l.who(),
+		l.threads(),
 		l.feature(LayerPrctl, l.prctl, guard.FeatureDeathSignal, "death signal, no new privileges, unreadable server",
 			"Children die with the server, gain nothing by exec, and cannot read the server's memory."),
 		l.feature(LayerPidfd, l.pidfd, guard.FeaturePidfd, "signals go to the process that is meant",
@@ -133,6 +137,34 @@ func (l layers) who() snippet.Layer {
 		Name: LayerIdentity, Active: l.identity.drop(), Detail: detail,
 		Means: "A user of their own keeps snippets from the server's processes and files even where other layers fail.",
 	}
+}
+
+// accounts reports whether the server may look into a child, at what it writes and
+// at its files without a name. Only without Landlock does a child make itself
+// undumpable, and then only root with every right may; there a run has no files, or
+// no wall at all.
+func (l layers) accounts() bool {
+	return l.wall == wallLandlock || !l.prctl || l.identity.uid == 0 || l.identity.drop() && !l.identity.masked
+}
+
+// countsTasks reports whether the kernel keeps a run's limit on threads.
+func (l layers) countsTasks() bool { return l.namespace || l.countsByUser() }
+
+// countsByUser reports whether all tasks of the snippets' user are known to be
+// those of the one run: then the kernel's count of the user is one of the run.
+func (l layers) countsByUser() bool { return l.forks() && l.sole && l.identity.uid != 0 }
+
+func (l layers) threads() snippet.Layer {
+	t := snippet.Layer{Name: LayerThreads, Active: l.countsTasks(), Means: "The kernel itself keeps a run to its number of threads."}
+	switch {
+	case l.namespace:
+		t.Detail = "counted in a user namespace of the run's own"
+	case l.countsByUser():
+		t.Detail = "counted by user: one run at a time"
+	default:
+		t.Detail = fmt.Sprintf("looked at every %d ms only: no user namespaces here (%s)", tick.Milliseconds(), l.kernel.Refused[guard.FeatureUserNS])
+	}
+	return t
 }
 
 func (l layers) sweeping() snippet.Layer {

@@ -205,16 +205,35 @@ func (s *Sandbox) takeOrMake(ctx context.Context) (*child, error) {
 // machine may be frozen after the answer.
 func (s *Sandbox) discard(c *child) {
 	c.kill()
-	task := func() {
-		c.dead()
-		c.release()
-		s.takeFolders(c.folders)
-	}
-	if s.layers.forks() {
-		task()
+	if s.layers.forks() && c.awaitDeath(deathTime) {
+		s.bury(c)
 		return
 	}
-	s.broom.sweep(task)
+	s.broom.sweep(func() {
+		if s.awaitDeath(c) {
+			s.bury(c)
+		}
+	})
+}
+
+// awaitDeath waits for as long as a killed child takes to die, or until the sandbox
+// closes: then it is false. What lives is not reaped, and its folders are its own.
+func (s *Sandbox) awaitDeath(c *child) bool {
+	for complained := false; !c.awaitDeath(childStart); complained = true {
+		if s.closing() {
+			return false
+		}
+		if !complained {
+			s.log.Error("a child was killed and does not die", "pid", c.pid)
+		}
+	}
+	return true
+}
+
+// bury frees everything of a dead child.
+func (s *Sandbox) bury(c *child) {
+	c.release()
+	s.takeFolders(c.folders)
 }
 
 // mendBase makes the work base anew when somebody removed it. The template's

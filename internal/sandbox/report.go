@@ -42,25 +42,47 @@ func newToken() []byte {
 // inbox sorts the packets of one run.
 type inbox struct {
 	token    []byte
+	packets  int // all that came, empty and foreign ones too
 	refusals []snippet.Refusal
 	report   *report
 }
 
-// mostEmpty is above the number of empty packets that the channel can hold: a
-// longer row of them is its end, which reads the same.
+// mostPackets is far above what the child's harness sends: each of the first
+// refusals, and the report. More is a snippet that floods the channel, which it
+// has to look for first.
+const mostPackets = 4 * snippet.MaxRefusals
+
+// flooded reports whether a snippet floods the channel.
+func (in *inbox) flooded() bool { return in.packets > mostPackets }
+
+// tell notes the flood among the refusals, and returns the reason for the end.
+func (in *inbox) tell() snippet.Reason {
+	flood := snippet.Refusal{Rule: snippet.OperationDenied, Target: "flooding the sandbox's own channel", File: "<snippet>"}
+	in.refusals = append(in.refusals[:min(len(in.refusals), snippet.MaxRefusals-1)], flood)
+	return flood.Rule
+}
+
+// mostEmpty is above the number of empty packets that the channel can hold: once
+// the other end is closed, a longer row of them is the end, which reads the same.
 const mostEmpty = 1 << 10
 
 // receive takes one packet from the channel, past empty ones, which anybody who
 // has the descriptor can send. It is false when there is none: at the end of the
-// channel, or for now.
-func (in *inbox) receive(fd int, buf []byte) bool {
+// channel, which must be known to be closed by then, or for now.
+func (in *inbox) receive(fd int, buf []byte, closed bool) bool {
 	for range mostEmpty {
 		n, _, err := unix.Recvfrom(fd, buf, unix.MSG_DONTWAIT)
 		switch {
 		case n > 0:
+			in.packets++
 			in.take(buf[:n])
 			return true
 		case err != nil && err != unix.EINTR:
+			return false
+		case !closed:
+			in.packets++
+		}
+		if in.flooded() {
 			return false
 		}
 	}

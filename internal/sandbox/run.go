@@ -97,8 +97,11 @@ type extra struct {
 // first line of user code.
 func (r *run) head() ([]byte, error) {
 	memory, tasks := r.child.template.size+r.job.Limits.Memory, 0
-	if r.child.layers.forks() && r.child.layers.sole {
-		// Counts every task of the user, the server's own too if it is the same one.
+	switch {
+	case r.child.layers.namespace:
+		tasks = r.job.Limits.Threads + 1 // the one too many ends the run when it is seen
+	case r.child.layers.countsByUser():
+		// The server's own count too if it is the same user.
 		tasks = tasksOf(r.child.layers.identity.uid) + r.job.Limits.Threads
 	}
 	head := fmt.Appendf(nil, "%s %d %d %d ", r.inbox.token, memory, cpuSeconds(r.timeout()), tasks)
@@ -164,8 +167,11 @@ func guardPolicy(p snippet.Policy) guard.Policy {
 // finish watches the child to its end and makes the verdict.
 func (r *run) finish(ctx context.Context, s *Sandbox) snippet.Result {
 	stop := r.child.killWhenDone(ctx)
+	look := r.looking()
 	end := r.watch()
+	looked, broken, fault := look.end()
 	stop()
+	end.found(broken, fault)
 	if ctx.Err() != nil && end.report == nil {
 		end.limit, end.fault = snippet.Abandoned, nil
 	}
@@ -174,8 +180,10 @@ func (r *run) finish(ctx context.Context, s *Sandbox) snippet.Result {
 		end.fault = errors.Join(end.fault, s.cleanUp(r.child, end))
 	}
 	r.drain()
+	left, fault := r.survey(&end, looked)
+	end.found("", fault)
 	result := r.verdict(end)
-	r.collect(&result)
+	r.collect(&result, left)
 	if result.Reason == snippet.SandboxFailure {
 		s.log.Error("sandbox failure", "id", r.job.ID, "error", end.fault.Error())
 	}
@@ -186,9 +194,13 @@ func (r *run) finish(ctx context.Context, s *Sandbox) snippet.Result {
 // answer is given. A template that a run could reach does not serve another one
 // after a run that made processes or had to be stopped.
 func (s *Sandbox) cleanUp(c *child, end ending) error {
-	c.dead()
+	var undead error
+	if !c.awaitDeath(deathTime) {
+		undead = errNotDead
+	}
 	dirty, err := s.sweep(c.template)
-	if dirty || end.report == nil {
+	err = errors.Join(undead, err)
+	if dirty || end.report == nil || undead != nil {
 		c.template.kill()
 	}
 	if s.layers.sole {
@@ -208,36 +220,40 @@ type ending struct {
 	peak     int64 // bytes
 }
 
+// found adds what was found by looking. A fault counts even if the run was over by
+// then: what nobody could look at may have been broken. So does a limit, unless the
+// deadline came first; what the child said of itself is of no interest any more.
+func (e *ending) found(broken snippet.Reason, fault error) {
+	if e.fault = errors.Join(e.fault, fault); e.limit == "" && broken != "" {
+		e.limit, e.report = broken, nil
+	}
+}
+
 // errNoWord means that a child died and nobody can say how.
 var errNoWord = errors.New("the child died and its end was not reported")
-
-// tick is how often the limits that the kernel does not keep are looked at.
-const tick = 10 * time.Millisecond
 
 // lull is how long the streams are left alone after they were read, and at
 // first. A pipe holds what a snippet writes meanwhile, so a print costs it no
 // more than its own call, and a short run wakes nobody before its report.
 const lull = time.Millisecond
 
-// watch is the whole life of a running child: one loop that reads what it
-// writes, hears what it says and keeps its limits. It ends with the report, the
-// child's death, the deadline or a limit.
+// watch is the whole life of a running child: one loop that reads what it writes
+// and hears what it says. It ends with the report, the child's death, which a
+// limit may have brought, or the deadline.
 func (r *run) watch() ending {
 	deadline := r.start.Add(r.timeout())
-	patrol := patrol{child: r.child, limits: r.job.Limits, next: r.start.Add(tick)}
 	r.open, r.listen = []int{r.child.stdout, r.child.stderr}, r.start.Add(lull)
 	for {
 		now := time.Now()
 		if !now.Before(deadline) {
 			return r.measure(ending{limit: snippet.Deadline})
 		}
-		if limit := patrol.look(now); limit != "" {
-			return r.measure(ending{limit: limit})
-		}
-		dead, err := r.attend(now, patrol.next, deadline)
+		dead, err := r.attend(now, deadline)
 		switch {
 		case err != nil:
 			return r.measure(ending{fault: fmt.Errorf("wait for the child: %w", err)})
+		case r.inbox.flooded():
+			return r.measure(ending{limit: r.inbox.tell()})
 		case r.inbox.report != nil:
 			return r.measure(ending{report: r.inbox.report})
 		case dead:
@@ -246,11 +262,12 @@ func (r *run) watch() ending {
 	}
 }
 
-// attend waits until the child does something, or until next or the deadline,
-// and takes what there is. It reports whether the child is dead.
-func (r *run) attend(now, next, deadline time.Time) (dead bool, err error) {
+// attend waits until the child does something, or until the deadline, and takes
+// what there is. It reports whether the child is dead.
+func (r *run) attend(now, deadline time.Time) (dead bool, err error) {
+	next := deadline
 	if !r.listening && now.Before(r.listen) {
-		next = earlier(next, r.listen)
+		next = earlier(deadline, r.listen)
 	} else if !r.listening {
 		if err := r.listenAgain(); err != nil {
 			return false, err
@@ -317,8 +334,8 @@ func (r *run) read(fd int, into *capture) error {
 // hear takes one packet of the job channel, and reports whether that is at its
 // end; then it is not asked again.
 func (r *run) hear(events uint32) bool {
-	const end = unix.EPOLLHUP | unix.EPOLLERR
-	if r.inbox.receive(r.child.job, r.buf) || events&end == 0 {
+	closed := events&(unix.EPOLLHUP|unix.EPOLLERR) != 0
+	if r.inbox.receive(r.child.job, r.buf, closed) || !closed {
 		return false
 	}
 	_ = r.child.events.remove(r.child.job)
@@ -341,7 +358,7 @@ func (r *run) died() ending {
 	if r.child.pidfd < 0 {
 		r.child.kill() // it closed its job channel; that may be all that it did
 	}
-	for r.inbox.report == nil && r.inbox.receive(r.child.job, r.buf) {
+	for r.inbox.report == nil && r.inbox.receive(r.child.job, r.buf, true) {
 		continue // its last words may still lie in the channel
 	}
 	e.report = r.inbox.report

@@ -75,6 +75,7 @@ type Sandbox struct {
 	lock      *os.File     // holds the lock on base
 	weaken    weaken
 	packages  packages
+	room      room   // for the tasks of all children
 	home      string // of the template while it loads packages; "" without any
 	wear      wear
 	turning   atomic.Int32 // changes of template under way
@@ -133,6 +134,9 @@ func New(cfg Config) (*Sandbox, error) {
 	if err := s.layers.check(cfg.Require); err != nil {
 		return nil, err
 	}
+	if err := s.makeRoomForTasks(cfg); err != nil {
+		return nil, err
+	}
 	if s.base, s.lock, err = openBase(cfg.WorkBase); err != nil {
 		return nil, err
 	}
@@ -141,10 +145,28 @@ func New(cfg Config) (*Sandbox, error) {
 	}
 	s.broom = newBroom(s.log)
 	s.idle = time.AfterFunc(spareTime, s.clearSpare)
-	if err := s.start(cfg.Workers); err != nil {
+	if err := s.start(workersOf(cfg)); err != nil {
 		return nil, errors.Join(err, s.Close())
 	}
 	return s, nil
+}
+
+// makeRoomForTasks finds out how many tasks children may have, and warns where
+// that is less than their limits promise.
+func (s *Sandbox) makeRoomForTasks(cfg Config) error {
+	s.room = findRoom(s.layers.identity)
+	warning, err := s.room.check(workersOf(cfg)+cfg.Burst, snippet.DefaultLimits().Threads)
+	if warning != "" {
+		s.log.Warn("little room for threads", "detail", warning)
+	}
+	return err
+}
+
+func workersOf(cfg Config) int {
+	if cfg.Workers > 0 {
+		return cfg.Workers
+	}
+	return max(4, runtime.NumCPU())
 }
 
 // tell writes to the log what holds and what does not.
@@ -172,9 +194,6 @@ func (s *Sandbox) start(workers int) error {
 	first, err := s.firstTemplate()
 	if err != nil {
 		return err
-	}
-	if workers <= 0 {
-		workers = max(4, runtime.NumCPU())
 	}
 	child, err := s.spawn(first) // a machine that cannot make one must not look ready
 	if err != nil {
@@ -224,7 +243,7 @@ func (s *Sandbox) spec() guard.Spec {
 		Policy: guardPolicy(defaultPolicy), Preload: preload, ThreadStack: 1 << 20,
 		Packages: s.packages.names, MustLoad: s.packages.must, Home: s.home,
 		OpenFiles: uint64(limits.OpenFiles), FileBytes: uint64(limits.FolderBytes), Seccomp: s.layers.seccomp,
-		Prctl: s.layers.prctl, NoGuard: s.weaken.guard,
+		Namespace: s.layers.namespace, Tasks: uint64(s.room.tasks), Prctl: s.layers.prctl, NoGuard: s.weaken.guard,
 	}
 	spec.ReadFiles = append(spec.ReadFiles, "/dev/null", "/dev/zero", "/dev/random", "/dev/urandom")
 	spec.UID, spec.GID = s.layers.identity.dropTo()

@@ -17,6 +17,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"cloche/internal/guard"
+	"cloche/internal/procfs"
 )
 
 // Bounds on the template's life. They are generous: a machine that is short of
@@ -53,7 +54,7 @@ type template struct {
 // message is what the template says on the control channel: a kind, then what
 // belongs to it, with spaces between.
 type message struct {
-	kind string // "ready MODULE...", "failed TEXT", "born ID PID", "unborn ID TEXT", "dead ID STATUS CPU PEAK"
+	kind string // "ready MODULE...", "failed TEXT", "born ID PID", "unborn ID TEXT", "dead ID STATUS CPU PEAK", "alive ID"
 	rest string
 }
 
@@ -233,6 +234,8 @@ func (t *template) deliver(m message) error {
 		id, err = strconv.Atoi(number)
 	case "dead":
 		_, err = fmt.Sscan(m.rest, &id, &e.status, &e.cpu, &e.peak)
+	case "alive":
+		id, err = strconv.Atoi(m.rest)
 	default:
 		err = errors.New("unknown kind")
 	}
@@ -242,11 +245,13 @@ func (t *template) deliver(m message) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	c := t.children[id]
-	if m.kind != "born" {
+	if m.kind == "unborn" || m.kind == "dead" {
 		delete(t.children, id)
 	}
 	switch {
 	case c == nil:
+	case m.kind == "alive":
+		time.AfterFunc(reapRest, func() { t.reap(c) })
 	case m.kind == "dead":
 		c.exit <- e
 	default:
@@ -324,8 +329,13 @@ func (t *template) ruleset(folders ...string) (int, error) {
 	return t.wall.Ruleset(folders...)
 }
 
+// reapRest is the time between two tries to take the end of a child that does not
+// die at once.
+const reapRest = 50 * time.Millisecond
+
 // reap has the template take the end of a child that is dead, and say how it
-// was. Until then the child's number is nobody else's.
+// was. Until then the child's number is nobody else's. One that lives is asked
+// about again: the template waits for none.
 func (t *template) reap(c *child) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -365,6 +375,24 @@ func (t *template) reapOrphans() {
 			_, _ = unix.Wait4(p.pid, nil, 0, nil)
 		}
 	}
+}
+
+// nameless says where files of runs are, and which files there all children have
+// mapped although no folder names them any more: libraries that were replaced since
+// the template started.
+func (t *template) nameless(folder string) (device uint64, libraries map[uint64]bool, err error) {
+	var st unix.Stat_t
+	if err := unix.Stat(folder, &st); err != nil {
+		return 0, nil, fmt.Errorf("look at the work folder: %w", err)
+	}
+	p, err := procfs.Open(t.cmd.Process.Pid)
+	if err != nil {
+		return 0, nil, fmt.Errorf("look at the template: %w", err)
+	}
+	defer p.Close()
+	libraries = map[uint64]bool{}
+	err = p.Nameless(st.Dev, func() bool { return false }, func(inode uint64, _ int64) { libraries[inode] = true })
+	return st.Dev, libraries, err
 }
 
 // alive reports whether the template can still fork.

@@ -13,6 +13,8 @@ import struct
 
 PR_SET_PDEATHSIG = 1
 PR_SET_DUMPABLE = 4
+CLONE_NEWUSER = 0x10000000
+CAPABILITY_VERSION = 0x20080522  # _LINUX_CAPABILITY_VERSION_3, linux/capability.h
 SECCOMP_SET_MODE_FILTER = 1
 SECCOMP_FILTER_FLAG_SPEC_ALLOW = 1 << 2  # linux/seccomp.h; spares the mitigations of kernels before 5.16
 SIGKILL = 9
@@ -147,11 +149,17 @@ class Confinement:
         self._received = [_long(-1) for _ in range(5 if config["landlock"] else 4)]  # job, 0, 1, 2 and the ruleset
         self._calls = [(f"descriptor {want}", (number["dup3"], fd, _long(want), _long(os.O_CLOEXEC)))
                        for want, fd in zip((self.JOB, 0, 1, 2), self._received)]
-        if config["prctl"]:
-            self._calls.append(("prctl PDEATHSIG", (number["prctl"], _long(PR_SET_PDEATHSIG), _long(SIGKILL))))
         for resource, most in config["rlimits"]:
             limit = struct.pack("=QQ", most, most)  # struct rlimit64
             self._calls.append((f"limit {resource}", (number["prlimit64"], _long(0), _long(resource), limit, _long(0))))
+        if config["namespace"]:
+            # The limit on tasks that is in force now binds the namespace as a whole (set_userns_rlimit_max,
+            # kernel/ucount.c); the one that comes with the job is about the tasks inside. What the namespace
+            # gives in capabilities is given back.
+            self._calls.append(("user namespace", (number["unshare"], _long(CLONE_NEWUSER))))
+            self._calls.append(("capabilities", (number["capset"], struct.pack("=Ii", CAPABILITY_VERSION, 0), bytes(24))))
+        if config["prctl"]:
+            self._calls.append(("prctl PDEATHSIG", (number["prctl"], _long(PR_SET_PDEATHSIG), _long(SIGKILL))))
         if config["landlock"]:
             self._calls.append(("landlock restrict", (number["landlock_restrict_self"], self._received[4], _long(0))))
         elif config["prctl"]:  # under Landlock no run sees another's /proc, and the parent may look in

@@ -87,8 +87,15 @@ class Template:
             self.tell(b"born %d %d" % (child, pid))
 
     def reap(self, child, _fds):
-        """Take the end of a child that the parent saw die. Not before: until then its number is its own."""
-        _, status, usage = os.wait4(self._children.pop(child), 0)
+        """Take the end of a child that the parent saw die. Not before: until then its number is its own.
+
+        A child that was killed may be slow to die, or frozen; nobody else waits for it meanwhile.
+        """
+        pid, status, usage = os.wait4(self._children[child], os.WNOHANG)
+        if pid == 0:
+            self.tell(b"alive %d" % child)
+            return
+        del self._children[child]
         self.tell(b"dead %d %d %d %d" % (child, status, (usage.ru_utime + usage.ru_stime) * 1e9, usage.ru_maxrss * 1024))
 
 
