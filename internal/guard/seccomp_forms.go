@@ -18,8 +18,12 @@ const (
 	cloneFile        = 0x40049409 // FICLONE, linux/fs.h
 )
 
-// threadForm is clone as pthread_create calls it: a thread of this process,
-// no namespace, no tracing, no exit signal (clone(2)).
+// threadForm is clone as pthread_create calls it, in glibc and in musl: a
+// thread of this process, no namespace, no tracing, no exit signal (clone(2)).
+// A run has one table of descriptors, since RLIMIT_NOFILE bounds each table and
+// /proc/PID/fd shows the one of the first thread: without CLONE_FILES every
+// thread could hold as many pipes and unlinked files again, unseen. So it is
+// with CLONE_FS, the folder that it is in and its umask, and CLONE_SYSVSEM.
 func threadForm() []test {
 	const meaningful = threadNeeds | ^uint32(threadNeeds|threadMayAdd)
 	return form(bits(0, meaningful, threadNeeds))
@@ -31,6 +35,9 @@ func argumentForms() []entry {
 	return []entry{
 		fcntlForms(),
 		ioctlForms(),
+		// CLOSE_RANGE_UNSHARE would give the thread a table of its own; see
+		// threadForm. os.closerange and subprocess pass no flag.
+		where("close_range", form(within(2, unix.CLOSE_RANGE_CLOEXEC))),
 		// No address: a connected socket's peer is the only one in reach.
 		where("sendto", form(is(4, 0))),
 		// asyncio's self-pipe.

@@ -62,6 +62,12 @@ func checkTemplate(t *testing.T, file string) {
 		{"sendto address", unix.SYS_SENDTO, []uintptr{bad, 0, 0, 0, 1, 16}, unix.EPERM},
 		{"fcntl", unix.SYS_FCNTL, []uintptr{bad, unix.F_GETFL}, unix.EBADF},
 		{"fcntl owner", unix.SYS_FCNTL, []uintptr{bad, unix.F_SETOWN, 1}, unix.EPERM},
+		{"close_range", unix.SYS_CLOSE_RANGE, []uintptr{1 << 20, 1 << 20, 0}, 0},
+		{"close_range on exec", unix.SYS_CLOSE_RANGE, []uintptr{1 << 20, 1 << 20, unix.CLOSE_RANGE_CLOEXEC}, 0},
+		{"close_range unshare", unix.SYS_CLOSE_RANGE, []uintptr{1 << 20, 1 << 20, unix.CLOSE_RANGE_UNSHARE}, unix.EPERM},
+		{"descriptors of its own", unix.SYS_UNSHARE, []uintptr{unix.CLONE_FILES}, unix.EPERM},
+		{"thread with descriptors of its own", unix.SYS_CLONE, []uintptr{0x3d0f00 &^ unix.CLONE_FILES}, unix.EPERM},
+		{"thread with a folder of its own", unix.SYS_CLONE, []uintptr{0x3d0f00 &^ unix.CLONE_FS}, unix.EPERM},
 		{"sysinfo", unix.SYS_SYSINFO, []uintptr{0}, unix.EPERM},
 		{"unknown", 600, nil, unix.EPERM},
 	} {

@@ -14,9 +14,9 @@ import (
 const (
 	tmpfileBit   = 0o20000000 // __O_TMPFILE without O_DIRECTORY
 	setIDBits    = unix.S_ISUID | unix.S_ISGID
-	threadNeeds  = unix.CLONE_VM | unix.CLONE_SIGHAND | unix.CLONE_THREAD
-	threadMayAdd = unix.CLONE_FS | unix.CLONE_FILES | unix.CLONE_SYSVSEM | unix.CLONE_SETTLS |
-		unix.CLONE_PARENT_SETTID | unix.CLONE_CHILD_SETTID | unix.CLONE_CHILD_CLEARTID | unix.CLONE_DETACHED
+	threadNeeds  = unix.CLONE_VM | unix.CLONE_SIGHAND | unix.CLONE_THREAD | unix.CLONE_FILES | unix.CLONE_FS | unix.CLONE_SYSVSEM
+	threadMayAdd = unix.CLONE_SETTLS | unix.CLONE_PARENT_SETTID | unix.CLONE_CHILD_SETTID | unix.CLONE_CHILD_CLEARTID |
+		unix.CLONE_DETACHED
 	forkFlags  = unix.CLONE_CHILD_SETTID | unix.CLONE_CHILD_CLEARTID | uint32(unix.SIGCHLD)
 	socketBits = unix.SOCK_CLOEXEC | unix.SOCK_NONBLOCK
 )
@@ -44,7 +44,7 @@ func harmless() []entry {
 		"read", "write", "readv", "writev", "pread64", "pwrite64", "lseek",
 		"mmap", "munmap", "mprotect", "mremap", "madvise", "brk", "mincore", "msync", "membarrier",
 		"futex", "set_robust_list", "rseq", "set_tid_address", "sched_yield", "sched_getaffinity", "getcpu",
-		"close", "close_range", "stat", "lstat", "fstat", "newfstatat", "statx",
+		"close", "stat", "lstat", "fstat", "newfstatat", "statx",
 		"access", "faccessat", "faccessat2", "readlink", "readlinkat", "getdents64",
 		"getcwd", "chdir", "fchdir", "mkdir", "mkdirat", "rmdir", "unlink", "unlinkat",
 		"rename", "renameat", "renameat2", "ftruncate", "fsync", "fdatasync", "flock", "fadvise64", "umask",
