@@ -3,6 +3,7 @@
 package guard
 
 import (
+	"encoding/binary"
 	"os"
 	"os/exec"
 	"runtime"
@@ -84,7 +85,14 @@ func text(s string) uintptr {
 	return uintptr(unsafe.Pointer(p))
 }
 
-var kept []*byte // what text made, for the life of the process
+// words is the address of two numbers.
+func words(first, second uint64) uintptr {
+	b := binary.LittleEndian.AppendUint64(binary.LittleEndian.AppendUint64(nil, first), second)
+	kept = append(kept, &b[0])
+	return uintptr(unsafe.Pointer(&b[0]))
+}
+
+var kept []*byte // what text and words made, for the life of the process
 
 // bad is a descriptor that no process has: a call that a filter lets through
 // answers EBADF.

@@ -6,6 +6,23 @@ import (
 	"golang.org/x/sys/unix"
 )
 
+// Operations of futex and their flags (linux/futex.h).
+const (
+	futexWait           = 0
+	futexWake           = 1
+	futexRequeue        = 3
+	futexCompareRequeue = 4
+	futexWakeOp         = 5
+	futexWaitBitset     = 9
+	futexWakeBitset     = 10
+	futexPrivate        = 128
+	futexRealtime       = 256
+)
+
+// directBits are O_DIRECT and O_DIRECTORY: what is the one on x86-64 is the other
+// on arm64 (asm/fcntl.h).
+const directBits = 0o40000 | 0o200000
+
 // Commands of fcntl and ioctl that package unix has no name for.
 const (
 	openFileGetLock  = 36         // F_OFD_GETLK, asm-generic/fcntl.h
@@ -38,8 +55,15 @@ func argumentForms() []entry {
 		// CLOSE_RANGE_UNSHARE would give the thread a table of its own; see
 		// threadForm. os.closerange and subprocess pass no flag.
 		where("close_range", form(within(2, unix.CLOSE_RANGE_CLOEXEC))),
-		// No address: a connected socket's peer is the only one in reach.
-		where("sendto", form(is(4, 0))),
+		futexForms(),
+		where("prlimit64", form(is(0, 0))),
+		// No address: a connected socket's peer is the only one in reach. Of the
+		// flags those that say how to wait, and to look without taking. Urgent
+		// data (MSG_OOB) is code in the kernel that nothing needs and that
+		// sandboxes were left by (CVE-2025-38236, net/unix/af_unix.c); the rest
+		// (MSG_ERRQUEUE, MSG_ZEROCOPY, MSG_FASTOPEN) is for networks.
+		where("sendto", form(within(3, unix.MSG_DONTWAIT|unix.MSG_NOSIGNAL), is(4, 0))),
+		where("recvfrom", form(within(3, unix.MSG_DONTWAIT|unix.MSG_PEEK|unix.MSG_WAITALL|unix.MSG_TRUNC))),
 		// asyncio's self-pipe.
 		where("socketpair", form(is(0, unix.AF_UNIX), bits(1, ^uint32(socketBits), unix.SOCK_STREAM), is(2, 0))),
 		// What socket.socket(fileno=…) asks. Peer credentials and pidfds are
@@ -56,19 +80,52 @@ func argumentForms() []entry {
 		where("clock_nanosleep", form(within(0, 15))),
 		// O_EXCL would make a notification queue (pipe(2), O_NOTIFICATION_PIPE).
 		where("pipe2", form(within(1, unix.O_CLOEXEC|unix.O_NONBLOCK))),
+		// GRND_RANDOM drains what everybody's /dev/random waits for, before
+		// Linux 5.6 (getrandom(2)). EINVAL: to a kernel that does not know a flag.
+		where("getrandom", form(within(2, unix.GRND_NONBLOCK|unix.GRND_INSECURE))).orElse(answer(unix.EINVAL)),
+		// RENAME_WHITEOUT makes a device file, which no file wall is asked about
+		// and which hides a file where the folder is a layer of an overlay
+		// (rename(2)). Nobody exchanges two files. EINVAL: to a file system that
+		// has no flags.
+		where("renameat2", form(is(4, 0, unix.RENAME_NOREPLACE))).orElse(answer(unix.EINVAL)),
 	}
+}
+
+// futexForms wait and wake by words in memory. The operations that inherit
+// priorities take the number of a thread from that word, look for it among all
+// processes and, if it may be, lend it the caller's priority (futex(2),
+// "Priority-inheritance futexes"; attach_to_pi_owner in kernel/futex/pi.c): they
+// tell whether any process exists. glibc takes ENOSYS for a kernel without them.
+// FUTEX_PRIVATE_FLAG is no condition: pthread_join waits without it.
+func futexForms() entry {
+	return where("futex", form(test{1, ^uint32(futexPrivate | futexRealtime), []uint32{
+		futexWake, futexWait, futexWaitBitset, futexWakeBitset, futexRequeue, futexCompareRequeue, futexWakeOp,
+	}})).orElse(unknown)
 }
 
 // fcntlForms leave out all that makes the kernel send signals (F_SETOWN,
 // F_SETOWN_EX, F_SETSIG, F_NOTIFY, leases, O_ASYNC), seals, and pipe sizes,
 // which are a budget shared by all processes of a uid (fcntl(2), pipe(7)).
+// F_SETFL does not make a pipe one of packets (O_DIRECT), as pipe2 does not: the
+// server would read its output in pieces as small as the run likes.
+//
+// To lock a part of a file succeeds and does nothing. Such a lock is the
+// process's (fcntl(2), "Advisory record locking"), so it would keep out none but
+// other processes, and a run's files are for its one process. The kernel has a
+// record of each lock, as many as one likes, since no limit counts them
+// (RLIMIT_LOCKS is of Linux 2.4, getrlimit(2)). SQLite needs both: to lock, and
+// to ask who has. Locks of an open file (F_OFD_SETLK) do keep each other out
+// inside a process; EINVAL is the answer of kernels without them.
 func fcntlForms() entry {
-	return where("fcntl",
+	e := where("fcntl",
 		form(is(1, unix.F_DUPFD, unix.F_DUPFD_CLOEXEC, unix.F_GETFD, unix.F_SETFD, unix.F_GETFL,
-			unix.F_GETLK, unix.F_SETLK, unix.F_SETLKW, openFileGetLock, openFileSetLock, openFileSetLockW,
-			unix.F_GETPIPE_SZ, unix.F_GET_SEALS)),
-		form(is(1, unix.F_SETFL), bits(2, unix.O_ASYNC, 0)),
+			unix.F_GETLK, unix.F_GETPIPE_SZ, unix.F_GET_SEALS)),
+		form(is(1, unix.F_SETFL), bits(2, unix.O_ASYNC|directBits, 0)),
 	)
+	e.rule.clauses = append(e.rule.clauses,
+		clause{form(is(1, unix.F_SETLK, unix.F_SETLKW)), nothing},
+		clause{form(is(1, openFileGetLock, openFileSetLock, openFileSetLockW)), answer(unix.EINVAL)})
+	return e
 }
 
 // ioctlForms are what Python's files, sockets and isatty use. pathlib's copy

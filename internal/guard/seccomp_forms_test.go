@@ -75,11 +75,21 @@ var formCases = []struct {
 
 	{"fcntl", a(0, unix.F_DUPFD_CLOEXEC, 3), allowed, allowed},
 	{"fcntl", a(0, unix.F_GETFL), allowed, allowed},
-	{"fcntl", a(0, unix.F_SETLKW), allowed, allowed},
+	{"fcntl", a(0, unix.F_GETLK), allowed, allowed},
+	{"fcntl", a(0, unix.F_SETLK), nothing, nothing},
+	{"fcntl", a(0, unix.F_SETLKW), nothing, nothing},
+	{"fcntl", a(0, top|unix.F_SETLK), refused, refused},
+	{"fcntl", a(0, 36), answer(unix.EINVAL), answer(unix.EINVAL)}, // F_OFD_GETLK
+	{"fcntl", a(0, 37), answer(unix.EINVAL), answer(unix.EINVAL)}, // F_OFD_SETLK
+	{"fcntl", a(0, 38), answer(unix.EINVAL), answer(unix.EINVAL)}, // F_OFD_SETLKW
 	{"fcntl", a(0, unix.F_GET_SEALS), allowed, allowed},
 	{"fcntl", a(0, unix.F_SETFL, unix.O_NONBLOCK), allowed, allowed},
 	{"fcntl", a(0, unix.F_SETFL, unix.O_ASYNC), refused, refused},
 	{"fcntl", a(0, unix.F_SETFL, unix.O_ASYNC|unix.O_NONBLOCK), refused, refused},
+	{"fcntl", a(0, unix.F_SETFL, unix.O_RDWR|unix.O_APPEND|0o100000), allowed, allowed}, // O_LARGEFILE
+	{"fcntl", a(0, unix.F_SETFL, unix.O_WRONLY|unix.O_DIRECT), refused, refused},
+	{"fcntl", a(0, unix.F_SETFL, 0o40000), refused, refused},
+	{"fcntl", a(0, unix.F_SETFL, 0o200000), refused, refused}, // O_DIRECT of arm64
 	{"fcntl", a(0, unix.F_SETFL, top), refused, refused},
 	{"fcntl", a(0, top|unix.F_GETFL), refused, refused},
 	{"fcntl", a(0, unix.F_SETOWN, 1), refused, refused},
@@ -104,6 +114,17 @@ var formCases = []struct {
 	{"sendto", a(3, 1, 1, 0, 0, 0), allowed, allowed},
 	{"sendto", a(3, 1, 1, 0, 4096, 16), refused, refused},
 	{"sendto", a(3, 1, 1, 0, top, 16), refused, refused},
+	{"sendto", a(3, 1, 1, unix.MSG_DONTWAIT|unix.MSG_NOSIGNAL, 0, 0), allowed, allowed},
+	{"sendto", a(3, 1, 1, unix.MSG_OOB, 0, 0), refused, refused},
+	{"sendto", a(3, 1, 1, unix.MSG_ZEROCOPY, 0, 0), refused, refused},
+	{"sendto", a(3, 1, 1, unix.MSG_FASTOPEN, 0, 0), refused, refused},
+	{"sendto", a(3, 1, 1, top, 0, 0), refused, refused},
+	{"recvfrom", a(3, 1, 1), allowed, allowed},
+	{"recvfrom", a(3, 1, 1, unix.MSG_PEEK|unix.MSG_DONTWAIT), allowed, allowed},
+	{"recvfrom", a(3, 1, 1, unix.MSG_WAITALL|unix.MSG_TRUNC), allowed, allowed},
+	{"recvfrom", a(3, 1, 1, unix.MSG_OOB), refused, refused},
+	{"recvfrom", a(3, 1, 1, unix.MSG_OOB|unix.MSG_PEEK), refused, refused},
+	{"recvfrom", a(3, 1, 1, unix.MSG_ERRQUEUE), refused, refused},
 	{"socketpair", a(unix.AF_UNIX, unix.SOCK_STREAM), allowed, allowed},
 	{"socketpair", a(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC|unix.SOCK_NONBLOCK), allowed, allowed},
 	{"socketpair", a(unix.AF_UNIX, unix.SOCK_DGRAM), refused, refused},
@@ -130,6 +151,69 @@ var formCases = []struct {
 	{"unshare", a(unix.CLONE_NEWUSER | unix.CLONE_NEWNS), refused, refused},
 	{"unshare", a(unix.CLONE_FILES), refused, refused},
 	{"unshare", a(top | unix.CLONE_NEWUSER), refused, refused},
+
+	{"getrandom", a(0, 16), allowed, allowed},
+	{"getrandom", a(0, 16, unix.GRND_NONBLOCK), allowed, allowed},
+	{"getrandom", a(0, 16, unix.GRND_INSECURE), allowed, allowed},
+	{"getrandom", a(0, 16, unix.GRND_RANDOM), answer(unix.EINVAL), answer(unix.EINVAL)},
+	{"getrandom", a(0, 16, unix.GRND_RANDOM|unix.GRND_NONBLOCK), answer(unix.EINVAL), answer(unix.EINVAL)},
+	{"renameat2", a(), allowed, allowed},
+	{"renameat2", a(0, 0, 0, 0, unix.RENAME_NOREPLACE), allowed, allowed},
+	{"renameat2", a(0, 0, 0, 0, unix.RENAME_EXCHANGE), answer(unix.EINVAL), answer(unix.EINVAL)},
+	{"renameat2", a(0, 0, 0, 0, unix.RENAME_WHITEOUT), answer(unix.EINVAL), answer(unix.EINVAL)},
+	{"renameat2", a(0, 0, 0, 0, unix.RENAME_WHITEOUT|unix.RENAME_NOREPLACE), answer(unix.EINVAL), answer(unix.EINVAL)},
+
+	{"futex", a(0, 0), allowed, allowed},          // FUTEX_WAIT
+	{"futex", a(0, 128|1), allowed, allowed},      // FUTEX_WAKE_PRIVATE
+	{"futex", a(0, 128|4), allowed, allowed},      // FUTEX_CMP_REQUEUE_PRIVATE
+	{"futex", a(0, 256|9), allowed, allowed},      // FUTEX_WAIT_BITSET with the clock
+	{"futex", a(0, 6), unknown, unknown},          // FUTEX_LOCK_PI
+	{"futex", a(0, 128|6), unknown, unknown},      // the same in private
+	{"futex", a(0, 128|7), unknown, unknown},      // FUTEX_UNLOCK_PI
+	{"futex", a(0, 128|8), unknown, unknown},      // FUTEX_TRYLOCK_PI
+	{"futex", a(0, 11), unknown, unknown},         // FUTEX_WAIT_REQUEUE_PI
+	{"futex", a(0, 12), unknown, unknown},         // FUTEX_CMP_REQUEUE_PI
+	{"futex", a(0, 128|256|13), unknown, unknown}, // FUTEX_LOCK_PI2
+	{"futex", a(0, 2), unknown, unknown},          // FUTEX_FD
+	{"futex", a(0, top|1), unknown, unknown},
+
+	{"mmap", a(0, 4096, 3, unix.MAP_PRIVATE|unix.MAP_ANONYMOUS, 1<<64-1), allowed, allowed},
+	{"mmap", a(0, 4096, 7, unix.MAP_PRIVATE|unix.MAP_ANONYMOUS|unix.MAP_STACK|unix.MAP_NORESERVE|unix.MAP_POPULATE), allowed, allowed},
+	{"mmap", a(0, 4096, 5, unix.MAP_PRIVATE|unix.MAP_FIXED|unix.MAP_DENYWRITE), allowed, allowed},
+	{"mmap", a(0, 4096, 3, unix.MAP_SHARED), allowed, allowed},
+	{"mmap", a(0, 4096, 3, unix.MAP_SHARED_VALIDATE), allowed, allowed},
+	{"mmap", a(0, 4096, 3, 8|unix.MAP_ANONYMOUS|unix.MAP_NORESERVE), allowed, allowed}, // MAP_DROPPABLE
+	{"mmap", a(0, 4096, 3, unix.MAP_PRIVATE|unix.MAP_ANONYMOUS|unix.MAP_HUGETLB), refused, refused},
+	{"mmap", a(0, 4096, 3, unix.MAP_PRIVATE|unix.MAP_ANONYMOUS|unix.MAP_HUGETLB|unix.MAP_HUGE_2MB), refused, refused},
+	{"mmap", a(0, 4096, 3, unix.MAP_PRIVATE|unix.MAP_ANONYMOUS|unix.MAP_LOCKED), refused, refused},
+	{"mmap", a(0, 4096, 3, unix.MAP_PRIVATE|unix.MAP_ANONYMOUS|unix.MAP_GROWSDOWN), refused, refused},
+	{"mmap", a(0, 4096, 3, unix.MAP_SHARED_VALIDATE|unix.MAP_SYNC), refused, refused},
+	{"mmap", a(0, 4096, 3, unix.MAP_PRIVATE|1<<26), refused, refused}, // MAP_UNINITIALIZED
+	{"mmap", a(0, 4096, 3, top|unix.MAP_PRIVATE), refused, refused},
+	{"mremap", a(0, 4096, 8192, unix.MREMAP_MAYMOVE), allowed, allowed},
+	{"mremap", a(0, 4096, 8192, unix.MREMAP_MAYMOVE|unix.MREMAP_FIXED), allowed, allowed},
+	{"mremap", a(0, 4096, 4096, unix.MREMAP_MAYMOVE|unix.MREMAP_DONTUNMAP), refused, refused},
+	{"madvise", a(0, 4096, unix.MADV_DONTNEED), allowed, allowed},
+	{"madvise", a(0, 4096, unix.MADV_FREE), allowed, allowed},
+	{"madvise", a(0, 4096, unix.MADV_HUGEPAGE), allowed, allowed},
+	{"madvise", a(0, 4096, 102), allowed, allowed}, // MADV_GUARD_INSTALL
+	{"madvise", a(0, 4096, unix.MADV_MERGEABLE), answer(unix.EINVAL), answer(unix.EINVAL)},
+	{"madvise", a(0, 4096, unix.MADV_UNMERGEABLE), answer(unix.EINVAL), answer(unix.EINVAL)},
+	{"madvise", a(0, 4096, unix.MADV_HWPOISON), answer(unix.EINVAL), answer(unix.EINVAL)},
+	{"madvise", a(0, 4096, 101), answer(unix.EINVAL), answer(unix.EINVAL)}, // MADV_SOFT_OFFLINE
+	{"madvise", a(0, 4096, unix.MADV_REMOVE), answer(unix.EINVAL), answer(unix.EINVAL)},
+	{"madvise", a(0, 4096, unix.MADV_COLD), answer(unix.EINVAL), answer(unix.EINVAL)},
+	{"madvise", a(0, 4096, unix.MADV_PAGEOUT), answer(unix.EINVAL), answer(unix.EINVAL)},
+	{"madvise", a(0, 4096, 25), answer(unix.EINVAL), answer(unix.EINVAL)}, // MADV_COLLAPSE
+	{"madvise", a(0, 4096, 104), answer(unix.EINVAL), answer(unix.EINVAL)},
+	{"madvise", a(0, 4096, top|unix.MADV_DONTNEED), answer(unix.EINVAL), answer(unix.EINVAL)},
+	{"membarrier", a(0), allowed, allowed},      // to ask
+	{"membarrier", a(1 << 3), allowed, allowed}, // MEMBARRIER_CMD_PRIVATE_EXPEDITED
+	{"membarrier", a(1 << 4), allowed, allowed}, // and to register for it
+	{"membarrier", a(1 << 0), refused, refused}, // MEMBARRIER_CMD_GLOBAL
+	{"membarrier", a(1 << 1), refused, refused}, // MEMBARRIER_CMD_GLOBAL_EXPEDITED
+	{"membarrier", a(1 << 2), refused, refused}, // and to register for it
+
 	{"prlimit64", a(0, unix.RLIMIT_AS, 0, 1), allowed, allowed},
 	{"prlimit64", a(0, unix.RLIMIT_AS, 4096), allowed, allowed},
 	{"prlimit64", a(0, unix.RLIMIT_AS, top), allowed, allowed},
@@ -169,6 +253,7 @@ var formCases = []struct {
 	{"sched_getaffinity", a(top, 128), allowed, refused},
 
 	{"fchmodat", a(), nothing, nothing},
+	{"fadvise64", a(3, 0, 0, 4), nothing, nothing}, // POSIX_FADV_DONTNEED
 	{"utimensat", a(), nothing, nothing},
 	{"listxattr", a(), unsupported, unsupported},
 	{"fallocate", a(), unsupported, unsupported},
@@ -176,11 +261,18 @@ var formCases = []struct {
 	{"copy_file_range", a(), answer(unix.EXDEV), answer(unix.EXDEV)},
 }
 
+// assembled is what both has made, which every test asks again.
+var assembled = map[string][2][]byte{}
+
 // both returns the template's verdict and the one in a child.
 func both(t *testing.T, goarch string, left files, c call) (template, child verdict) {
 	t.Helper()
-	template, _ = interpret(t, program(t, goarch, templatePolicy()), c)
-	child, _ = interpret(t, program(t, goarch, childPolicy(left)), c)
+	key := fmt.Sprint(goarch, left)
+	if assembled[key][0] == nil {
+		assembled[key] = [2][]byte{program(t, goarch, templatePolicy()), program(t, goarch, childPolicy(left))}
+	}
+	template, _ = interpret(t, assembled[key][0], c)
+	child, _ = interpret(t, assembled[key][1], c)
 	return template, stacked(child, template)
 }
 

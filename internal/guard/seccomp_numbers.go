@@ -56,7 +56,6 @@ var numbers = map[string]pair{
 	"sched_yield":            {24, 124},
 	"mremap":                 {25, 216},
 	"msync":                  {26, 227},
-	"mincore":                {27, 232},
 	"madvise":                {28, 233},
 	"dup":                    {32, 23},
 	"dup2":                   {33, absent},

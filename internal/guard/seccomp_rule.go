@@ -89,6 +89,13 @@ func where(name string, forms ...[]test) entry {
 	return entry{name, r}
 }
 
+// orElse gives what fits no form another answer than EPERM: one that callers
+// take for a kernel without the feature.
+func (e entry) orElse(v verdict) entry {
+	e.rule.otherwise = v
+	return e
+}
+
 // form is one way of calling: every test holds.
 func form(tests ...test) []test { return tests }
 

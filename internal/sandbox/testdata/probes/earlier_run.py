@@ -8,8 +8,8 @@ with attempt("found a text of an earlier run"):
     wanted = C["marker"][::-1].encode()  # it comes reversed, so as not to find itself
     libc.sbrk.restype = ctypes.c_void_p
     end = libc.sbrk(ctypes.c_long(0)) & ~0xFFFF
-    found, at, seen = False, end, ctypes.create_string_buffer(16)
-    while not found and libc.mincore(ctypes.c_void_p(at - 0x10000), ctypes.c_size_t(0x10000), seen) == 0:
+    found, at = False, end
+    while not found and libc.msync(ctypes.c_void_p(at - 0x10000), ctypes.c_size_t(0x10000), 1) == 0:  # is it mapped?
         at -= 0x10000
         found = wanted in ctypes.string_at(at, 0x10000 + 64 if at + 0x10000 < end else 0x10000)
     if not found and end - at < 1 << 20:
