@@ -188,7 +188,6 @@ func (s Spec) python() ([]byte, error) {
 		RLimits: [][2]uint64{
 			{unix.RLIMIT_NOFILE, s.OpenFiles},
 			{unix.RLIMIT_FSIZE, s.FileBytes},
-			{unix.RLIMIT_CORE, 0},
 			{unix.RLIMIT_MEMLOCK, 0},
 			{rlimitMsgqueue, 0},
 		},

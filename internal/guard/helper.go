@@ -65,6 +65,7 @@ func becomeTemplate() error {
 	}{
 		{"oom score", raiseOOMScore},
 		{"stack limit", limitStack},
+		{"core limit", limitCore},
 		{"mount wall", s.restrictMounts},
 		{"drop identity", s.dropIdentity},
 		{"death signal", s.dieWithParent},
@@ -114,6 +115,22 @@ func raiseOOMScore() error {
 	err := os.WriteFile("/proc/self/oom_score_adj", []byte("1000"), 0)
 	if os.IsNotExist(err) || os.IsPermission(err) {
 		return nil
+	}
+	return err
+}
+
+// limitCore keeps a crash from leaving anything, with a limit of 1 and not of 0.
+// Where core_pattern names a program, 0 does not count: the kernel would start it,
+// as root and outside of all walls, and hand it the run's memory (core(5)); 1 is
+// the one value that keeps it from that (fs/coredump.c: "RLIMIT_CORE is set to 1,
+// aborting core"). A file is written from one page up (min_coredump there), so
+// neither makes one. Where the limit is 0 already only root can raise it: then an
+// ordinary user's crashes go on as all others of that user do. No limit keeps the
+// kernel from a core_pattern that is a socket (Linux 6.16).
+func limitCore() error {
+	err := unix.Setrlimit(unix.RLIMIT_CORE, &unix.Rlimit{Cur: 1, Max: 1})
+	if err == unix.EPERM {
+		return unix.Setrlimit(unix.RLIMIT_CORE, &unix.Rlimit{})
 	}
 	return err
 }

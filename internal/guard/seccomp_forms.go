@@ -56,7 +56,7 @@ func argumentForms() []entry {
 		// threadForm. os.closerange and subprocess pass no flag.
 		where("close_range", form(within(2, unix.CLOSE_RANGE_CLOEXEC))),
 		futexForms(),
-		where("prlimit64", form(is(0, 0))),
+		limitForms(),
 		// No address: a connected socket's peer is the only one in reach. Of the
 		// flags those that say how to wait, and to look without taking. Urgent
 		// data (MSG_OOB) is code in the kernel that nothing needs and that
@@ -101,6 +101,16 @@ func futexForms() entry {
 	return where("futex", form(test{1, ^uint32(futexPrivate | futexRealtime), []uint32{
 		futexWake, futexWait, futexWaitBitset, futexWakeBitset, futexRequeue, futexCompareRequeue, futexWakeOp,
 	}})).orElse(unknown)
+}
+
+// limitForms ask for limits, and set those that a run may lower for itself; it
+// can raise none. RLIMIT_CORE stays what limitCore made it.
+func limitForms() entry {
+	return where("prlimit64",
+		form(is(0, 0), is(2, 0)),
+		form(is(0, 0), is(1, unix.RLIMIT_AS, unix.RLIMIT_CPU, unix.RLIMIT_NPROC, unix.RLIMIT_NOFILE, unix.RLIMIT_FSIZE,
+			unix.RLIMIT_MEMLOCK, rlimitMsgqueue, unix.RLIMIT_DATA, unix.RLIMIT_STACK)),
+	)
 }
 
 // fcntlForms leave out all that makes the kernel send signals (F_SETOWN,

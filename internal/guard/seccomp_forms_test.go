@@ -215,6 +215,11 @@ var formCases = []struct {
 	{"membarrier", a(1 << 2), refused, refused}, // and to register for it
 
 	{"prlimit64", a(0, unix.RLIMIT_AS, 0, 1), allowed, allowed},
+	{"prlimit64", a(0, unix.RLIMIT_CORE, 0, 1), allowed, allowed},
+	{"prlimit64", a(0, unix.RLIMIT_CORE, 4096), refused, refused},
+	{"prlimit64", a(0, unix.RLIMIT_CORE, top), refused, refused},
+	{"prlimit64", a(0, top|unix.RLIMIT_AS, 4096), refused, refused},
+	{"prlimit64", a(0, unix.RLIMIT_NPROC, 4096), allowed, allowed},
 	{"prlimit64", a(0, unix.RLIMIT_AS, 4096), allowed, allowed},
 	{"prlimit64", a(0, unix.RLIMIT_AS, top), allowed, allowed},
 	{"prlimit64", a(1, unix.RLIMIT_AS, 0, 1), refused, refused},

@@ -79,6 +79,7 @@ func checkTemplate(t *testing.T, file string) {
 		{"mincore", unix.SYS_MINCORE, []uintptr{0, 0, 0}, unix.EPERM},
 		{"futex", unix.SYS_FUTEX, []uintptr{words(1, 0), futexWait | futexPrivate, 2}, unix.EAGAIN},
 		{"futex of another", unix.SYS_FUTEX, []uintptr{words(1, 0), 6 | futexPrivate}, unix.ENOSYS},
+		{"core limit", unix.SYS_PRLIMIT64, []uintptr{0, unix.RLIMIT_CORE, words(0, 0), 0}, unix.EPERM},
 		{"urgent data", unix.SYS_SENDTO, []uintptr{bad, 0, 0, unix.MSG_OOB, 0, 0}, unix.EPERM},
 		{"urgent data back", unix.SYS_RECVFROM, []uintptr{bad, 0, 0, unix.MSG_OOB, 0, 0}, unix.EPERM},
 		{"recvfrom", unix.SYS_RECVFROM, []uintptr{bad, 0, 0, unix.MSG_PEEK, 0, 0}, unix.EBADF},
@@ -130,6 +131,37 @@ func checkChild(t *testing.T) {
 		{"tgkill self", unix.SYS_TGKILL, []uintptr{self, uintptr(unix.Gettid()), 0}, 0},
 	} {
 		p.check(t)
+	}
+}
+
+// TestCoreLimit reads what the helper stage leaves, also where an ordinary user
+// finds a limit that it cannot raise.
+func TestCoreLimit(t *testing.T) {
+	if inChild(t) == "" {
+		return
+	}
+	var found unix.Rlimit
+	if err := unix.Getrlimit(unix.RLIMIT_CORE, &found); err != nil || found.Max == 0 {
+		t.Skipf("NOT TESTED: the limit is 0 already (%v)", err)
+	}
+	ordinary := stage{UID: 64821, GID: 64821}
+	if os.Getuid() != 0 {
+		ordinary = stage{}
+	}
+	for _, step := range []struct {
+		name string
+		do   func() error
+		want unix.Rlimit
+	}{
+		{"as it is", func() error { return nil }, unix.Rlimit{Cur: 1, Max: 1}},
+		{"another user's", ordinary.dropIdentity, unix.Rlimit{Cur: 1, Max: 1}},
+		{"none", func() error { return unix.Setrlimit(unix.RLIMIT_CORE, &unix.Rlimit{}) }, unix.Rlimit{}},
+	} {
+		var got unix.Rlimit
+		err := errors.Join(step.do(), limitCore(), unix.Getrlimit(unix.RLIMIT_CORE, &got))
+		if err != nil || got != step.want {
+			t.Errorf("%s: %v, %v; want %v", step.name, got, err, step.want)
+		}
 	}
 }
 

@@ -1,8 +1,11 @@
 package sandbox
 
 import (
+	"os"
 	"strings"
 	"testing"
+
+	"golang.org/x/sys/unix"
 
 	"cloche/internal/snippet"
 )
@@ -23,6 +26,7 @@ var honestUses = []struct {
 	{"asyncio", false, "import asyncio\nasync def main():\n    await asyncio.sleep(0.01)\n    return await asyncio.gather(*[asyncio.to_thread(sum, [i, 1]) for i in range(20)])\nprint(asyncio.run(main()) == list(range(1, 21)))"},
 	{"clocks", false, "import time\nclocks = [getattr(time, n) for n in dir(time) if n.startswith('CLOCK_')]\nprint(all(time.clock_gettime(c) >= 0 and time.clock_getres(c) > 0 for c in clocks if c < 12) and time.thread_time() > 0 and time.process_time() > 0)"},
 	{"memory of the machine", false, "print(type(os.sysconf('SC_PHYS_PAGES')) is int and type(os.sysconf('SC_AVPHYS_PAGES')) is int)"},
+	{"limits", true, "import resource as r\nhard = r.getrlimit(r.RLIMIT_NOFILE)[1]\nr.setrlimit(r.RLIMIT_NOFILE, (9, hard))\nr.setrlimit(r.RLIMIT_STACK, (1 << 20, 1 << 20))\nprint(r.getrlimit(r.RLIMIT_NOFILE) == (9, hard))"},
 	{"a signal to itself", true, "import signal\nseen = []\nsignal.signal(signal.SIGUSR1, lambda *_: seen.append(1))\nos.kill(os.getpid(), signal.SIGUSR1)\nsignal.raise_signal(signal.SIGUSR1)\nprint(seen == [1, 1])"},
 	// qsort(3) asks how much memory there is when it is given much to sort.
 	{"sorting in C", true, "import ctypes\nn = 1 << 20\nitems = (ctypes.c_int * n)(*range(n, 0, -1))\norder = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.POINTER(ctypes.c_int), ctypes.POINTER(ctypes.c_int))(lambda a, b: a[0] - b[0])\nlibc = ctypes.CDLL(None)\nlibc.qsort(ctypes.byref(items), n // 64, 4, order)\nprint(items[0] < items[1] < items[n // 64 - 1])"},
@@ -48,6 +52,19 @@ func TestHonestUses(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// TestNoProgramForACrash reads the one limit that keeps the kernel from starting a
+// program of the host's for a crash; limitCore in internal/guard says why it is 1.
+func TestNoProgramForACrash(t *testing.T) {
+	var own unix.Rlimit
+	if err := unix.Getrlimit(unix.RLIMIT_CORE, &own); err != nil || own.Max == 0 && os.Geteuid() != 0 {
+		t.Skipf("NOT TESTED: the limit is 0 here, and only root can raise it (%v)", err)
+	}
+	r := unguarded.get(t).run(t, job("import resource\nprint(resource.getrlimit(resource.RLIMIT_CORE))"))
+	if r.Stdout != "(1, 1)\n" {
+		t.Errorf("%q, want a limit of 1; %s", r.Stdout, r.Stderr)
 	}
 }
 
