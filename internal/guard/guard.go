@@ -19,7 +19,7 @@ import (
 var sources embed.FS
 
 // order is the load order of the Python modules; each may use those before it.
-var order = []string{"kernel", "refusal", "imports", "audit", "verdict", "run", "packages", "warm", "child", "template"}
+var order = []string{"kernel", "memory", "refusal", "imports", "audit", "verdict", "run", "packages", "warm", "child", "template"}
 
 // Descriptors that a template process finds open.
 const (

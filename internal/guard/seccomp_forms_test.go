@@ -183,6 +183,9 @@ var formCases = []struct {
 	{"mmap", a(0, 4096, 3, unix.MAP_SHARED), allowed, allowed},
 	{"mmap", a(0, 4096, 3, unix.MAP_SHARED_VALIDATE), allowed, allowed},
 	{"mmap", a(0, 4096, 3, 8|unix.MAP_ANONYMOUS|unix.MAP_NORESERVE), allowed, allowed}, // MAP_DROPPABLE
+	{"mmap", a(0, 4096, 3, unix.MAP_SHARED|unix.MAP_ANONYMOUS), refused, refused},
+	{"mmap", a(0, 4096, 3, unix.MAP_SHARED_VALIDATE|unix.MAP_ANONYMOUS|unix.MAP_NORESERVE), refused, refused},
+	{"mmap", a(0, 4096, 3, unix.MAP_ANONYMOUS), refused, refused},
 	{"mmap", a(0, 4096, 3, unix.MAP_PRIVATE|unix.MAP_ANONYMOUS|unix.MAP_HUGETLB), refused, refused},
 	{"mmap", a(0, 4096, 3, unix.MAP_PRIVATE|unix.MAP_ANONYMOUS|unix.MAP_HUGETLB|unix.MAP_HUGE_2MB), refused, refused},
 	{"mmap", a(0, 4096, 3, unix.MAP_PRIVATE|unix.MAP_ANONYMOUS|unix.MAP_LOCKED), refused, refused},

@@ -72,6 +72,7 @@ func checkTemplate(t *testing.T, file string) {
 		{"equal pages", unix.SYS_MADVISE, []uintptr{0, 0, unix.MADV_MERGEABLE}, unix.EINVAL},
 		{"pages pushed out", unix.SYS_MADVISE, []uintptr{0, 0, unix.MADV_PAGEOUT}, unix.EINVAL},
 		{"mapping", unix.SYS_MMAP, []uintptr{0, 4096, unix.PROT_READ, unix.MAP_PRIVATE | unix.MAP_ANONYMOUS, bad}, 0},
+		{"mapping of shared memory", unix.SYS_MMAP, []uintptr{0, 4096, unix.PROT_READ, unix.MAP_SHARED | unix.MAP_ANONYMOUS, bad}, unix.EPERM},
 		{"mapping that grows", unix.SYS_MMAP, []uintptr{0, 4096, unix.PROT_READ, unix.MAP_PRIVATE | unix.MAP_ANONYMOUS | unix.MAP_GROWSDOWN, bad}, unix.EPERM},
 		{"mapping of huge pages", unix.SYS_MMAP, []uintptr{0, 2 << 20, unix.PROT_READ, unix.MAP_PRIVATE | unix.MAP_ANONYMOUS | unix.MAP_HUGETLB, bad}, unix.EPERM},
 		{"barrier for all", unix.SYS_MEMBARRIER, []uintptr{1}, unix.EPERM},

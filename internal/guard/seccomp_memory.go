@@ -8,7 +8,7 @@ import "golang.org/x/sys/unix"
 // have for both (linux/mman.h, asm-generic/mman.h, asm-generic/mman-common.h,
 // linux/membarrier.h).
 const (
-	mapType      = 0x0f // MAP_TYPE
+	mapType      = 0x0f // MAP_TYPE: shared, private or droppable
 	mapDroppable = 0x08 // MAP_DROPPABLE, Linux 6.11
 	map32Bit     = 0x40 // MAP_32BIT and MAP_ABOVE4G of x86-64; no flag on arm64
 	mapAbove4G   = 0x80
@@ -40,6 +40,10 @@ func memoryForms() []entry {
 
 // mapForms are memory of the process's own, and files. Left out is what RLIMIT_AS
 // or RLIMIT_MEMLOCK does not count, or the host has only so much of:
+//   - MAP_SHARED memory of no file is a file without a name: one page of it
+//     keeps all of it, when the rest is unmapped and out of both counts (mmap(2),
+//     shmem_zero_setup in mm/shmem.c). Python asks for it by default, and gets
+//     private memory: own_memory in python/memory.py;
 //   - MAP_HUGETLB and its sizes take from the host's pool of huge pages and are
 //     in no count of resident memory (mmap(2), proc(5) on VmRSS);
 //   - MAP_LOCKED keeps memory from being swapped out; RLIMIT_MEMLOCK is 0 too;
@@ -52,7 +56,9 @@ func memoryForms() []entry {
 // MAP_DENYWRITE, MAP_EXECUTABLE and MAP_STACK do nothing that counts (mmap(2)).
 // glibc 2.41 keeps the state of its random numbers in MAP_DROPPABLE memory.
 func mapForms() entry {
-	return where("mmap", form(within(3, mapMay|mapType|unix.MAP_ANONYMOUS)))
+	return where("mmap",
+		form(test{3, ^uint32(mapMay | unix.MAP_ANONYMOUS), []uint32{unix.MAP_PRIVATE, mapDroppable}}),
+		form(within(3, mapMay|mapType)))
 }
 
 // adviceForms are the advices that C libraries, allocators and numpy give on

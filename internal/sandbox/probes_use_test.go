@@ -1,6 +1,7 @@
 package sandbox
 
 import (
+	"fmt"
 	"os"
 	"strings"
 	"testing"
@@ -26,6 +27,9 @@ var honestUses = []struct {
 	{"asyncio", false, "import asyncio\nasync def main():\n    await asyncio.sleep(0.01)\n    return await asyncio.gather(*[asyncio.to_thread(sum, [i, 1]) for i in range(20)])\nprint(asyncio.run(main()) == list(range(1, 21)))"},
 	{"clocks", false, "import time\nclocks = [getattr(time, n) for n in dir(time) if n.startswith('CLOCK_')]\nprint(all(time.clock_gettime(c) >= 0 and time.clock_getres(c) > 0 for c in clocks if c < 12) and time.thread_time() > 0 and time.process_time() > 0)"},
 	{"memory of the machine", false, "print(type(os.sysconf('SC_PHYS_PAGES')) is int and type(os.sysconf('SC_AVPHYS_PAGES')) is int)"},
+	{"memory of no file", true, "import mmap\nmaps = [mmap.mmap(-1, 1 << 16), mmap.mmap(-1, 1 << 16, access=mmap.ACCESS_WRITE), mmap.mmap(fileno=-1, length=1 << 16, flags=mmap.MAP_SHARED | mmap.MAP_POPULATE)]\nfor m in maps:\n    m[:4] = b'text'\n    m.resize(1 << 17)\n    m.flush()\nprint(all(m[:4] == b'text' and len(m) == 1 << 17 and type(m) is mmap.mmap for m in maps))"},
+	{"memory of a file", true, "import mmap\nif not opens:\n    print(True)\nelse:\n    with open('file', 'w+b') as file:\n        file.write(bytes(1 << 16))\n        file.flush()\n        with mmap.mmap(file.fileno(), 0) as m, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as r:\n            m[:4] = b'text'\n            m.flush()\n            m.madvise(mmap.MADV_RANDOM)\n            print(r[:4] == b'text')"},
+	{"database", false, "import sqlite3\nif not opens:\n    print(True)\nelse:\n    one = sqlite3.connect('db')\n    one.execute('pragma journal_mode = wal')\n    one.execute('create table t (a)')\n    two = sqlite3.connect('db', timeout=0)\n    with one:\n        one.execute('insert into t values (1)')\n        try:\n            two.execute('insert into t values (2)')\n            print('two writers')\n        except sqlite3.OperationalError as e:\n            print('locked' in str(e))"},
 	{"limits", true, "import resource as r\nhard = r.getrlimit(r.RLIMIT_NOFILE)[1]\nr.setrlimit(r.RLIMIT_NOFILE, (9, hard))\nr.setrlimit(r.RLIMIT_STACK, (1 << 20, 1 << 20))\nprint(r.getrlimit(r.RLIMIT_NOFILE) == (9, hard))"},
 	{"a signal to itself", true, "import signal\nseen = []\nsignal.signal(signal.SIGUSR1, lambda *_: seen.append(1))\nos.kill(os.getpid(), signal.SIGUSR1)\nsignal.raise_signal(signal.SIGUSR1)\nprint(seen == [1, 1])"},
 	// qsort(3) asks how much memory there is when it is given much to sort.
@@ -46,7 +50,11 @@ func TestHonestUses(t *testing.T) {
 				if u.name == "a refused question" && !s.layers.seccomp {
 					t.Skip("NOT TESTED: this machine has no filter")
 				}
-				r := s.run(t, job("import sys\nos = sys.modules['os']\n"+u.code))
+				opens := 1
+				if s.layers.wall == wallNoFiles {
+					opens = 0
+				}
+				r := s.run(t, job(fmt.Sprintf("import sys\nos, opens = sys.modules['os'], %d\n%s", opens, u.code)))
 				if r.Reason != snippet.Completed || r.Stdout != "True\n" {
 					t.Errorf("guard %t: %s, %q, %s", !s.weaken.guard, r.Reason, r.Stdout, r.Stderr)
 				}

@@ -9,6 +9,7 @@ from importlib import import_module
 
 from cloche_child import live
 from cloche_kernel import SIGKILL, Confinement, Filter, Step, die_with_parent, fork, share_text
+from cloche_memory import own_memory
 from cloche_packages import Packages
 from cloche_run import Run
 from cloche_warm import Rehearsal
@@ -102,6 +103,7 @@ class Template:
 def main(config, control, started_with):
     try:
         die_with_parent(config["parent"], config["prctl"])
+        own_memory()
         preload(config["preload"])
         packages = Packages(config["packages"] or (), config["must_load"], config["home"])
         config["native"] = opens_files(packages.loaded)
