@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -103,5 +104,18 @@ func storeOn(t *testing.T, transport aws.HTTPClient, o Options) *Store {
 	return s
 }
 
-// patient is enough for every script here and short enough for those that fail.
+// patient is enough for every script here.
 var patient = Options{Patience: 800 * time.Millisecond}
+
+// inBubble runs a subtest whose time passes only while nothing can go on, so that
+// a busy machine changes nothing of what comes first.
+func inBubble(t *testing.T, name string, test func(*testing.T)) {
+	t.Helper()
+	t.Run(name, func(t *testing.T) {
+		t.Parallel()
+		synctest.Test(t, func(t *testing.T) {
+			time.Sleep(30 * 365 * 24 * time.Hour) // it begins in 2000, of which there are no events
+			test(t)
+		})
+	})
+}

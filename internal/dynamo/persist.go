@@ -3,6 +3,7 @@ package dynamo
 import (
 	"context"
 	"errors"
+	"fmt"
 	"math/rand/v2"
 	"slices"
 	"time"
@@ -32,20 +33,28 @@ const (
 // persist calls do until it succeeds, fails for good or patience is over. All
 // that this package does may be repeated, also after an answer was lost. The
 // SDK's own retryer is off: it does not repeat cancelled transactions, and its
-// budget and pauses are not bounded by time.
+// budget and pauses are not bounded by time. An end of time says nothing of why
+// it was not enough, so what went wrong before is told with it.
 func persist(ctx context.Context, patience time.Duration, do func(context.Context) error) error {
 	bounded, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
+	var cause error // the last that was not an end of time
 	for bound := firstPause; ; bound = min(2*bound, lastPause) {
 		err := attempt(bounded, patience/2, do)
-		switch {
-		case err == nil:
+		if err == nil {
 			return nil
-		case ctx.Err() != nil:
-			return errors.Join(ctx.Err(), err)
-		case !passing(err) || !pause(bounded, rand.N(bound)):
-			return err
 		}
+		late := errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled)
+		if !late {
+			cause = err
+		}
+		if ctx.Err() == nil && passing(err) && pause(bounded, rand.N(bound)) {
+			continue
+		}
+		if late && cause != nil {
+			err = fmt.Errorf("%w, and before that: %w", err, cause)
+		}
+		return errors.Join(ctx.Err(), err)
 	}
 }
 
