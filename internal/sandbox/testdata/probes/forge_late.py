@@ -7,7 +7,8 @@
 
 with attempt("a lie"):
     key = token()
+    seconds = float(input())  # that it has
     work()
-    time.sleep(5)
+    time.sleep(2.5 * seconds)
     tell(key)
     ended()

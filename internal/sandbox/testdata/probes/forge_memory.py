@@ -17,7 +17,7 @@ with attempt("a lie"):
     except OSError:
         pass
     then = (f"import json, os, time; os.write(3, bytes.fromhex('{key.hex()}') + b'R' + json.dumps("
-            "dict(end='completed', exit_code=0, value='LIE')).encode()); time.sleep(5)")
+            "dict(end='completed', exit_code=0, value='LIE')).encode()); time.sleep(60)")
     try:
         os.set_inheritable(3, True)
         os.execve(sys.executable, [sys.executable, "-I", "-c", then], {})
