@@ -59,6 +59,7 @@ if [[ -n $cases ]]; then
 	base=$(find "/proc/$pid/root/tmp" -maxdepth 1 -name 'cloche-*' | head -n 1)
 	echo "== $mode: cases $only"
 	# With a /tmp of its own, so that other programs' files are not taken for the server's.
-	unshare --mount sh -c 'mount -t tmpfs tmpfs /tmp && exec "$@"' sh \
-		python3 "$cases/run.py" --url "$url" --pid "$pid" --work "$base" --only "$only"
+	# The cases may lie below /tmp themselves: they are seen at another place meanwhile.
+	unshare --mount sh -c 'mount --bind "$1" /mnt && mount -t tmpfs tmpfs /tmp && shift && exec "$@"' sh "$cases" \
+		python3 /mnt/run.py --url "$url" --pid "$pid" --work "$base" --only "$only"
 fi
