@@ -24,10 +24,10 @@ build: ## Build bin/cloche.
 
 test: ## Run all quick tests, with the race detector where a C compiler is there.
 	@if cc=$$($(GO) env CC) && command -v "$${cc%% *}" >/dev/null; then \
-		CGO_ENABLED=1 GORACE=atexit_sleep_ms=50 $(GO) test -race -shuffle=on -timeout 10m ./...; \
+		CGO_ENABLED=1 GORACE=atexit_sleep_ms=50 $(GO) test -race -shuffle=on -timeout 20m ./...; \
 	else \
 		echo "No C compiler ($$cc): testing without the race detector. Install gcc to have it."; \
-		$(GO) test -shuffle=on -timeout 10m ./...; \
+		$(GO) test -shuffle=on -timeout 20m ./...; \
 	fi
 
 lint: ## Check format, vet (also for arm64 and macOS), staticcheck and dead code.
