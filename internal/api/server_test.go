@@ -204,7 +204,7 @@ const head = "POST /execute HTTP/1.1\r\nHost: localhost\r\nContent-Type: applica
 // eventually waits for something that another goroutine is about to do.
 func eventually(t *testing.T, what string, holds func() bool) {
 	t.Helper()
-	for deadline := time.Now().Add(10 * time.Second); !holds(); time.Sleep(2 * time.Millisecond) {
+	for deadline := time.Now().Add(time.Minute); !holds(); time.Sleep(2 * time.Millisecond) {
 		if time.Now().After(deadline) {
 			t.Fatalf("never: %s", what)
 		}
