@@ -18,6 +18,8 @@ import (
 // ErrGone means that the process, or the thread, is no more.
 var ErrGone = errors.New("the process is gone")
 
+var errNoField = errors.New("there is no field")
+
 // Process is a process whose files in /proc are open: they stay its own,
 // whatever becomes of its number. One goroutine may use it at a time.
 type Process struct {
@@ -65,6 +67,33 @@ func (p *Process) Threads() (int, error) {
 	return int(n), err
 }
 
+// PageTables is how many bytes of the kernel's memory describe the process's own.
+func (p *Process) PageTables() (int64, error) {
+	kilobytes, err := p.number(p.status, "VmPTE")
+	if errors.Is(err, errNoField) { // its first thread has left alone: ask another
+		kilobytes, err = p.threadNumber("VmPTE")
+	}
+	return kilobytes << 10, err
+}
+
+// threadNumber reads a field of a thread that still has what the process has.
+func (p *Process) threadNumber(field string) (int64, error) {
+	task, err := p.living()
+	if err != nil {
+		return 0, err
+	}
+	fd, err := sys.Openat(p.folder, task+"/status", unix.O_RDONLY)
+	if err != nil {
+		return 0, named("open status", err)
+	}
+	defer sys.Close(fd)
+	value, err := p.number(fd, field)
+	if errors.Is(err, errNoField) { // it ended just now
+		err = ErrGone
+	}
+	return value, err
+}
+
 // Written is how many bytes of files the process can have made or changed since
 // its beginning: all that it handed to write(2), whatever that was about, all that
 // it made the kernel write later, and a page for each page fault, which is what
@@ -97,7 +126,7 @@ func (p *Process) number(fd int, field string) (int64, error) {
 	}
 	value, found := Field(buf[:n], field)
 	if !found {
-		return 0, fmt.Errorf("read of a process: no %s", field)
+		return 0, fmt.Errorf("read of a process: %w %s", errNoField, field)
 	}
 	return value, nil
 }

@@ -17,6 +17,11 @@ import (
 // tick is how often the limits that the kernel does not keep are looked at.
 const tick = 10 * time.Millisecond
 
+// pageTables is how many bytes of the kernel's memory may describe a run's own. The
+// limit on address space does not count them, and mappings far from each other take
+// a page or more each; what a run may have takes about a five hundredth of it.
+const pageTables = 32 << 20
+
 // Bounds on what looking may cost, beside a snippet that makes it dear.
 const (
 	countRest = 4                     // times as long as a count took, until the next one
@@ -45,6 +50,7 @@ type look struct {
 	written int64         // and what had been written until then
 	counted time.Duration // processor time when the entries were counted
 	again   time.Time     // when they may be counted again
+	misses  int           // looks in a row that found no process
 	broken  snippet.Reason
 	fault   error
 }
@@ -77,7 +83,10 @@ func (l *look) turn() {
 	broken, err := snippet.Reason(""), error(nil)
 	l.child.layers.identity.looking(func() { broken, err = l.once() })
 	switch {
-	case errors.Is(err, procfs.ErrGone) || l.cancelled.Load():
+	case l.cancelled.Load():
+	case errors.Is(err, procfs.ErrGone) && l.misses < mostMisses:
+		l.misses++ // it is dead, and the loop that waits for it will say so; or a thread ended meanwhile
+		l.timer.Reset(tick)
 	case err != nil:
 		l.fault = fmt.Errorf("look at the run: %w", err)
 		l.child.kill()
@@ -85,9 +94,13 @@ func (l *look) turn() {
 		l.broken = broken
 		l.child.kill()
 	default:
+		l.misses = 0
 		l.timer.Reset(tick)
 	}
 }
+
+// mostMisses is how many looks in a row may find nothing.
+const mostMisses = 100
 
 // once returns the limit that is broken, or "".
 func (l *look) once() (snippet.Reason, error) {
@@ -103,6 +116,13 @@ func (l *look) once() (snippet.Reason, error) {
 	}
 	if threads > l.limits.Threads {
 		return snippet.ThreadLimit, nil
+	}
+	tables, err := l.process.PageTables()
+	if err != nil {
+		return "", err
+	}
+	if tables > pageTables {
+		return snippet.MemoryLimit, nil
 	}
 	if !l.child.layers.accounts() {
 		return l.count()

@@ -77,9 +77,3 @@ func Chmod(path string, mode uint32) error {
 	_, err := call("chmod", func() (struct{}, error) { return struct{}{}, unix.Chmod(path, mode) })
 	return err
 }
-
-// Signal is pidfd_send_signal(2).
-func Signal(pidfd int, signal unix.Signal) error {
-	_, err := call("signal", func() (struct{}, error) { return struct{}{}, unix.PidfdSendSignal(pidfd, signal, nil, 0) })
-	return err
-}
