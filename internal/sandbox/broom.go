@@ -201,6 +201,9 @@ func removeEntry(dir, name string) (moved string, err error) {
 		}
 		return "", err
 	}
+	if unix.Rmdir(path) == nil { // most folders that are made to be many are empty
+		return "", nil
+	}
 	if err := os.Chmod(path, 0o700); err != nil { // a folder can be moved only by who may write it
 		return "", err
 	}
