@@ -3,8 +3,8 @@
 // is wrong without repeating what was in it, and leaves the run to the service.
 //
 // Routes are described with huma's types, so that the document comes from the
-// Go types, and served by net/http's own mux: a refusal must look the same
-// wherever it is made, and none of huma's repeats a value.
+// Go types, and served by a table of our own: a refusal must look the same
+// wherever it is made, and none repeats a value.
 package api
 
 import (
@@ -12,6 +12,7 @@ import (
 	"errors"
 	"io/fs"
 	"log/slog"
+	"maps"
 	"net/http"
 	"runtime"
 	"slices"
@@ -78,27 +79,35 @@ func New(c Config) (http.Handler, error) {
 }
 
 // mux serves the routes, and answers everything else with a problem document.
+// All paths are fixed, so a path is looked up as it came: net/http's own mux would
+// answer some by a redirect or a status without a text (//x, OPTIONS *).
 func (s *server) mux(routes []route) http.Handler {
-	mux := http.NewServeMux()
-	allow := map[string][]string{}
+	paths := map[string]map[string]http.Handler{}
 	for _, r := range routes {
-		mux.Handle(r.operation.Method+" "+r.operation.Path, r.handler)
-		allow[r.operation.Path] = append(allow[r.operation.Path], methods(r.operation.Method)...)
+		if paths[r.operation.Path] == nil {
+			paths[r.operation.Path] = map[string]http.Handler{}
+		}
+		for _, method := range methods(r.operation.Method) {
+			paths[r.operation.Path][method] = r.handler
+		}
 	}
-	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
-		methods, known := allow[r.URL.Path]
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		handlers, known := paths[r.URL.Path]
 		if !known {
 			s.refuse(w, r, problemOf(http.StatusNotFound, "There is nothing at this path; GET /openapi.json lists the paths."))
 			return
 		}
-		slices.Sort(methods)
-		w.Header().Set("Allow", strings.Join(methods, ", "))
+		if handler := handlers[r.Method]; handler != nil {
+			handler.ServeHTTP(w, r)
+			return
+		}
+		w.Header().Set("Allow", strings.Join(slices.Sorted(maps.Keys(handlers)), ", "))
 		s.refuse(w, r, problemOf(http.StatusMethodNotAllowed, "This path does not take this method."))
 	})
-	return mux
 }
 
-// methods lists what a mux serves for a pattern with this method.
+// methods lists what is served for a route with this method: net/http leaves the
+// body out of an answer to HEAD.
 func methods(method string) []string {
 	if method == http.MethodGet {
 		return []string{http.MethodGet, http.MethodHead}

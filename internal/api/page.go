@@ -1,14 +1,13 @@
 package api
 
 import (
-	"bytes"
 	"crypto/sha256"
 	"encoding/base64"
 	"fmt"
 	"io/fs"
 	"net/http"
 	"path"
-	"time"
+	"strings"
 
 	"github.com/danielgtaylor/huma/v2"
 )
@@ -75,10 +74,26 @@ func pageFile(files fs.FS, name string) (http.Handler, error) {
 	tag := `"` + base64.RawURLEncoding.EncodeToString(sum[:12]) + `"`
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		h := w.Header()
-		h.Set("Content-Type", mediaType)
 		h.Set("Content-Security-Policy", pagePolicy)
 		h.Set("Cache-Control", "no-cache")
 		h.Set("ETag", tag)
-		http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(content))
+		if tagged(r.Header, tag) {
+			w.WriteHeader(http.StatusNotModified)
+			return
+		}
+		send(w, http.StatusOK, mediaType, content)
 	}), nil
+}
+
+// tagged reports whether a browser has the file with this tag already (RFC 9110,
+// 13.1.2). Parts of a file and other conditions are not served: the whole file is
+// a right answer to all of them.
+func tagged(h http.Header, tag string) bool {
+	for _, known := range strings.Split(strings.Join(h.Values("If-None-Match"), ","), ",") {
+		known = strings.TrimSpace(known)
+		if known == "*" || strings.TrimPrefix(known, "W/") == tag {
+			return true
+		}
+	}
+	return false
 }

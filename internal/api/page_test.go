@@ -91,6 +91,26 @@ func TestPageIsNotSentTwice(t *testing.T) {
 	}
 }
 
+// A condition or a range must not lead to an answer that is neither the file nor
+// a problem.
+func TestPageIsServedWhole(t *testing.T) {
+	b := serve(t, withPage)
+	whole := b.do(t, http.MethodGet, "/dashboard", "")
+	for _, header := range [][]string{
+		{"Range", "bytes=999999999-"}, {"Range", "bytes=0-1"}, {"If-Match", `"other"`}, {"If-Unmodified-Since", "Mon, 01 Jan 2001 00:00:00 GMT"},
+	} {
+		if r := b.do(t, http.MethodGet, "/dashboard", "", header...); r.status != 200 || string(r.body) != string(whole.body) {
+			t.Errorf("%v: status %d, %d bytes", header, r.status, len(r.body))
+		}
+	}
+	tag := whole.header.Get("ETag")
+	for _, known := range []string{"*", `"a", W/` + tag, `"a",` + tag} {
+		if r := b.do(t, http.MethodGet, "/dashboard", "", "If-None-Match", known); r.status != http.StatusNotModified {
+			t.Errorf("%s: status %d", known, r.status)
+		}
+	}
+}
+
 func TestPageRefusals(t *testing.T) {
 	b := serve(t, withPage)
 	for request, want := range map[string]int{

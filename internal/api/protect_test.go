@@ -51,6 +51,28 @@ func TestRoutesRefuseTheRest(t *testing.T) {
 	}
 }
 
+// What net/http's own mux would answer by a redirect, or by a status without a
+// text, is a problem too. Nothing but the path as it came decides.
+func TestOddTargets(t *testing.T) {
+	b := serve(t, nil)
+	b.Config.DisableGeneralOptionsHandler = true
+	for line, want := range map[string]int{
+		"GET //health": 404, "GET /x/../health": 404, "GET /./health": 404, "POST //execute": 404, "GET /health/": 404,
+		"OPTIONS *": 404, "GET *": 404, "CONNECT localhost:80": 404, "GET http://localhost//health": 404,
+		"GET /%68ealth": 200, "GET http://localhost/health": 200, "OPTIONS /health": 405,
+	} {
+		c := b.dial(t)
+		c.send(t, line+" HTTP/1.1\r\nHost: localhost\r\n\r\n")
+		r := c.reply(t)
+		if r.status != want || r.header.Get("Location") != "" {
+			t.Errorf("%s: status %d, Location %q", line, r.status, r.header.Get("Location"))
+		}
+		if want != 200 {
+			r.problem(t)
+		}
+	}
+}
+
 func TestHead(t *testing.T) {
 	b := serve(t, nil)
 	for _, path := range []string{"/health", "/policy", "/openapi.json"} {
