@@ -5,6 +5,9 @@
 // Routes are described with huma's types, so that the document comes from the
 // Go types, and served by a table of our own: a refusal must look the same
 // wherever it is made, and none repeats a value.
+//
+// What it holds for callers has budgets: bodies that arrive and answers that
+// are not read yet. Who is slowest gives way to the others.
 package api
 
 import (
@@ -47,9 +50,12 @@ type Config struct {
 type server struct {
 	config   Config
 	log      *slog.Logger
-	budget   *budget
+	small    *budget       // of bodies up to smallBody
+	large    *budget       // of all others
+	answers  *budget       // of answers above smallAnswer
 	invalid  atomic.Int64  // requests refused for what they were
 	decoding chan struct{} // one place a core: decoding is work for a processor and takes memory
+	working  chan struct{} // the same for encoding of large answers
 }
 
 // route is one operation: how it is described and how it is served.
@@ -60,6 +66,15 @@ type route struct {
 
 // New makes the handler for all routes. The error says what Config lacks.
 func New(c Config) (http.Handler, error) {
+	s, err := newServer(c)
+	if err != nil {
+		return nil, err
+	}
+	return s.handler()
+}
+
+// newServer has its budgets, whole, and as many places for work as there are cores.
+func newServer(c Config) (*server, error) {
 	if c.Service == nil || c.Runtime == nil || c.Reader == nil {
 		return nil, errors.New("api: Config needs Service, Runtime and Reader")
 	}
@@ -69,8 +84,16 @@ func New(c Config) (http.Handler, error) {
 	if c.Log == nil {
 		c.Log = slog.New(slog.DiscardHandler)
 	}
-	s := &server{config: c, log: c.Log, budget: newBudget(bodyBudget), decoding: make(chan struct{}, runtime.GOMAXPROCS(0))}
-	document := newDocument(c.Version)
+	cores := runtime.GOMAXPROCS(0)
+	return &server{
+		config: c, log: c.Log,
+		small: newBudget(smallBodies), large: newBudget(largeBodies), answers: newBudget(largeAnswers),
+		decoding: make(chan struct{}, cores), working: make(chan struct{}, cores),
+	}, nil
+}
+
+func (s *server) handler() (http.Handler, error) {
+	document := newDocument(s.config.Version)
 	routes, err := s.routes(document)
 	if err != nil {
 		return nil, err

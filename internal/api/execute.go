@@ -16,8 +16,8 @@ func (s *server) execute(w http.ResponseWriter, r *http.Request) {
 		s.refuse(w, r, problemOf(http.StatusUnsupportedMediaType, problem))
 		return
 	}
-	body, release, err := s.readBody(w, r)
-	defer release()
+	body, held, err := s.readBody(w, r)
+	defer held.release()
 	if err != nil {
 		s.refuse(w, r, problemFor(err))
 		return
@@ -27,7 +27,9 @@ func (s *server) execute(w http.ResponseWriter, r *http.Request) {
 		s.refuse(w, r, problemFor(err))
 		return
 	}
+	held.keep(heldSize(req)) // from here on it is held in this form
 	result, err := s.config.Service.Execute(r.Context(), req, service.Caller{RequestID: requestID(r)})
+	held.release()
 	if err != nil {
 		s.refuse(w, r, problemFor(err))
 		return
@@ -39,6 +41,15 @@ func (s *server) decode(body []byte) (snippet.Request, error) {
 	s.decoding <- struct{}{}
 	defer func() { <-s.decoding }()
 	return decode(body)
+}
+
+// heldSize is what a request takes in bytes until it is answered.
+func heldSize(req snippet.Request) int64 {
+	size := len(req.Code) + len(req.Stdin)
+	for _, f := range req.Files {
+		size += len(f.Path) + len(f.Content)
+	}
+	return int64(size)
 }
 
 // mediaProblem wants the type said: a page of another origin can send a body

@@ -82,7 +82,7 @@ func (s *server) metrics(w http.ResponseWriter, r *http.Request) {
 		s.refuse(w, r, problemFor(err))
 		return
 	}
-	send(w, http.StatusOK, prom.ContentType, text.Bytes())
+	send(w, http.StatusOK, prom.ContentType, text.Bytes(), nil)
 }
 
 func (s *server) snapshot(caller context.Context) (metrics.Snapshot, error) {

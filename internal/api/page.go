@@ -81,7 +81,7 @@ func pageFile(files fs.FS, name string) (http.Handler, error) {
 			w.WriteHeader(http.StatusNotModified)
 			return
 		}
-		send(w, http.StatusOK, mediaType, content)
+		send(w, http.StatusOK, mediaType, content, nil)
 	}), nil
 }
 

@@ -47,11 +47,11 @@ func problemFor(err error) *Problem {
 		return problemOf(http.StatusRequestEntityTooLarge,
 			"The body must be at most "+strconv.FormatInt(large.Limit, 10)+" bytes; send less, and binary files as base64.")
 	case errors.Is(err, os.ErrDeadlineExceeded):
-		return problemOf(http.StatusRequestTimeout, "The body did not arrive in time.")
+		return problemOf(http.StatusRequestTimeout, "The body did not arrive in time; send it at once.")
 	case errors.As(err, &busy):
 		return later(http.StatusTooManyRequests, "Too many snippets are running; try again later.", busy.RetryAfter)
 	case errors.Is(err, errBudget):
-		return later(http.StatusTooManyRequests, "Too many large requests are open; try again later.", time.Second)
+		return later(http.StatusTooManyRequests, "Too many bodies are on their way, and this one was slow to arrive or large; try again later.", time.Second)
 	case errors.Is(err, snippet.ErrUnavailable):
 		p := later(http.StatusServiceUnavailable, "No sandbox is available; nothing ran. Try again later.", time.Second)
 		p.cause = err

@@ -49,6 +49,7 @@ func (f *fake) ran() []snippet.Job {
 // bench is a server on a real socket with a fake runner behind it.
 type bench struct {
 	*httptest.Server
+	inside  *server
 	runner  *fake
 	service *service.Service
 	store   *metricstest.Memory
@@ -87,10 +88,15 @@ func serve(t *testing.T, change func(*service.Config, *Config)) *bench {
 	}
 	b.service = service.New(sc)
 	ac.Service = b.service
-	handler, err := New(ac)
+	inside, err := newServer(ac)
 	if err != nil {
 		t.Fatal(err)
 	}
+	handler, err := inside.handler()
+	if err != nil {
+		t.Fatal(err)
+	}
+	b.inside = inside
 	b.Server = httptest.NewServer(handler)
 	t.Cleanup(b.Close)
 	return b

@@ -2,7 +2,6 @@ package api
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -150,6 +149,34 @@ func TestHalfABody(t *testing.T) {
 	}
 }
 
+// A body that is framed wrongly is its sender's fault, and not our error.
+func TestBadlyFramedBody(t *testing.T) {
+	b := serve(t, nil)
+	for _, body := range []string{"zz\r\n", "5\r\n12345xx", "-1\r\n", "fffffffffffffffff\r\n"} {
+		c := b.dial(t)
+		c.send(t, head+"Transfer-Encoding: chunked\r\n\r\n"+body)
+		if r := c.reply(t); r.status != 400 || !r.closed || r.problem(t).Detail == "" {
+			t.Errorf("%q: status %d, closed %v", body, r.status, r.closed)
+		}
+	}
+	if strings.Contains(b.log.String(), `"level":"ERROR"`) {
+		t.Errorf("log: %s", b.log)
+	}
+}
+
+// A caller that does not send the rest of a refused body does not hold its connection.
+func TestRefusedConnectionsEnd(t *testing.T) {
+	b := serve(t, func(_ *service.Config, c *Config) { c.BodyTimeout = 50 * time.Millisecond })
+	c := b.dial(t)
+	c.send(t, head+"Content-Length: 100\r\n\r\n{")
+	if r := c.reply(t); r.status != 408 {
+		t.Errorf("status %d", r.status)
+	}
+	if _, err := c.in.ReadByte(); err != io.EOF {
+		t.Errorf("after the answer: %v", err)
+	}
+}
+
 // The time for the body is not the time for the run.
 func TestRunMayTakeLongerThanTheBody(t *testing.T) {
 	b := serve(t, func(_ *service.Config, c *Config) { c.BodyTimeout = 50 * time.Millisecond })
@@ -163,33 +190,5 @@ func TestRunMayTakeLongerThanTheBody(t *testing.T) {
 	}
 	if r := b.post(t, `{"code":"1"}`); r.status != 200 {
 		t.Errorf("status %d: %s", r.status, r.body)
-	}
-}
-
-func TestBudget(t *testing.T) {
-	b := newBudget(10)
-	one, two := &share{of: b, from: strings.NewReader("12345678")}, &share{of: b, from: strings.NewReader("12345678")}
-	if _, err := io.ReadAll(one); err != nil {
-		t.Error(err)
-	}
-	if _, err := io.ReadAll(two); !errors.Is(err, errBudget) {
-		t.Errorf("over the budget: %v", err)
-	}
-	one.release()
-	two.release()
-	if left := b.left.Load(); left != 10 {
-		t.Errorf("%d left after all is released", left)
-	}
-}
-
-func TestBudgetRefuses(t *testing.T) {
-	s := &server{budget: newBudget(5), config: Config{BodyTimeout: time.Second}}
-	r, _ := http.NewRequest(http.MethodPost, "/execute", strings.NewReader(`{"code":"1"}`))
-	_, release, err := s.readBody(nil, r)
-	if p := problemFor(err); p.Status != 429 || p.retryAfter <= 0 {
-		t.Errorf("problem %+v", p)
-	}
-	if release(); s.budget.left.Load() != 5 {
-		t.Error("the budget is not whole again")
 	}
 }
