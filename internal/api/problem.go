@@ -76,6 +76,28 @@ func later(status int, detail string, after time.Duration) *Problem {
 	return p
 }
 
+// Refusal is a problem document for an answer that no handler gives: its headers,
+// which end the connection, and its body. Without a retryAfter there is no such header.
+func Refusal(status int, detail string, retryAfter time.Duration) (http.Header, []byte) {
+	p := later(status, detail, retryAfter)
+	body, _ := encode(p) // plain text and numbers: cannot fail
+	h := http.Header{}
+	setSafeHeaders(h)
+	h.Set("Connection", "close")
+	h.Set("Content-Type", "application/problem+json")
+	h.Set("Content-Length", strconv.Itoa(len(body)))
+	p.advise(h)
+	return h, body
+}
+
+// advise says when it is worth trying again, in whole seconds.
+func (p *Problem) advise(h http.Header) {
+	if p.retryAfter > 0 {
+		seconds := (p.retryAfter + time.Second - 1) / time.Second
+		h.Set("Retry-After", strconv.FormatInt(int64(seconds), 10))
+	}
+}
+
 // refuse answers with a problem, counts it if it is the request's own fault, and
 // leaves the connection in a state in which the caller gets to read it.
 func (s *server) refuse(w http.ResponseWriter, r *http.Request, p *Problem) {
@@ -87,9 +109,6 @@ func (s *server) refuse(w http.ResponseWriter, r *http.Request, p *Problem) {
 		s.invalid.Add(1)
 	}
 	drain(w, r)
-	if p.retryAfter > 0 {
-		seconds := (p.retryAfter + time.Second - 1) / time.Second
-		w.Header().Set("Retry-After", strconv.FormatInt(int64(seconds), 10))
-	}
+	p.advise(w.Header())
 	s.write(w, p.Status, "application/problem+json", p)
 }
