@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"math"
 	"net"
 	"net/http"
 	"net/netip"
@@ -14,6 +15,11 @@ import (
 	"os/signal"
 	"syscall"
 	"time"
+
+	"golang.org/x/sys/unix"
+
+	"cloche/internal/config"
+	"cloche/internal/connection"
 )
 
 // Bounds on a connection. A body is at most a few MiB, so a slow reader or
@@ -25,6 +31,18 @@ const (
 	idleTime    = 2 * time.Minute
 	headerBytes = 32 << 10
 )
+
+// Open files. A child has channels, pipes and a handle; our own are those of
+// two templates, the records, the log, the listener and what a run's files
+// take while they are read.
+const (
+	childDescriptors = 9
+	ownDescriptors   = 64
+)
+
+// usualConnections is how many connections there are at most, where no more
+// callers may wait for a slot than half of that. Each takes some 20 KiB while it waits.
+const usualConnections = 2048
 
 // grace is how long running requests may go on after the first signal. It
 // covers the longest timeout of a snippet.
@@ -42,7 +60,9 @@ func newHTTPServer(handler http.Handler, wait time.Duration, log *slog.Logger) *
 		WriteTimeout:      requestTime + wait + answerTime,
 		IdleTimeout:       idleTime,
 		MaxHeaderBytes:    headerBytes,
-		ErrorLog:          slog.NewLogLogger(log.Handler(), slog.LevelWarn),
+		// OPTIONS * would be answered without a text.
+		DisableGeneralOptionsHandler: true,
+		ErrorLog:                     slog.NewLogLogger(log.Handler(), slog.LevelWarn),
 	}
 }
 
@@ -83,6 +103,30 @@ func notify() <-chan os.Signal {
 	signals := make(chan os.Signal, 2)
 	signal.Notify(signals, syscall.SIGINT, syscall.SIGTERM)
 	return signals
+}
+
+// bounded has the server serve no more connections than the limit on open files
+// leaves room for, and says so where fewer callers can wait than it has been told.
+func bounded(srv *http.Server, l net.Listener, cfg config.Config, log *slog.Logger) (net.Listener, error) {
+	var limit unix.Rlimit
+	if err := unix.Getrlimit(unix.RLIMIT_NOFILE, &limit); err != nil { // Go has raised the soft limit already
+		return nil, fmt.Errorf("read the limit on open files: %w", err)
+	}
+	most := connections(limit.Cur, cfg)
+	if busiest, wanted := connection.Busiest(most), cfg.Concurrency+cfg.Queue; busiest < wanted {
+		log.Warn("few descriptors: raise the limit on open files, or lower --queue or --concurrency; callers beyond that many get 503",
+			"open_files", limit.Cur, "callers", busiest, "wanted", wanted)
+	}
+	return connection.Bound(srv, l, most), nil
+}
+
+// connections is how many there may be: as callers can be served or wait for that,
+// and as many again for those between requests, if there are descriptors for so
+// many besides the server's own and those of the sandbox, whose children are
+// --pool and up to --concurrency more.
+func connections(descriptors uint64, cfg config.Config) int {
+	room := int(min(descriptors, math.MaxInt32)) - childDescriptors*(cfg.Pool+cfg.Concurrency) - ownDescriptors
+	return min(room, max(usualConnections, 2*(cfg.Concurrency+cfg.Queue)))
 }
 
 // serveHTTP serves until the first signal, then lets requests finish until the

@@ -7,8 +7,10 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"math"
 	"net"
 	"net/http"
+	"runtime/debug"
 
 	"github.com/spf13/cobra"
 
@@ -68,8 +70,30 @@ func serve(cfg config.Config, out, errOut io.Writer) error {
 		return err
 	}
 	defer closeParts()
+	boundMemory(cfg)
+	srv := newHTTPServer(handler, cfg.Wait, log)
+	places, err := bounded(srv, listener, cfg, log)
+	if err != nil {
+		return err
+	}
 	fmt.Fprintf(out, "cloche listening on http://%s\n", reachedAt(cfg.Addr, listener.Addr()))
-	return serveHTTP(newHTTPServer(handler, cfg.Wait, log), listener, signals, log)
+	return serveHTTP(srv, places, signals, log)
+}
+
+// What the server's own memory is meant to stay below: the budgets of the api, and
+// what runs that end at the same time hold before their answers are counted.
+const (
+	memoryBase   = 160 << 20
+	memoryPerRun = 6 << 20
+)
+
+// boundMemory has Go collect garbage more often, rather than let the heap grow to
+// twice of what is held, when that much is held. An operator's own limit
+// (GOMEMLIMIT) stays.
+func boundMemory(cfg config.Config) {
+	if debug.SetMemoryLimit(-1) == math.MaxInt64 {
+		debug.SetMemoryLimit(memoryBase + int64(cfg.Concurrency)*memoryPerRun)
+	}
 }
 
 // build wires the parts of a server. The function that it returns closes them.
