@@ -117,10 +117,11 @@ func (in *intake) move() {
 	in.share.await(until)
 }
 
-// grow makes room for as many bytes again as there are, after it has taken
-// them from the budget.
+// grow makes room for three times as many bytes again as there are, or for the
+// rest, after it has taken it from the budget. In smaller steps more would be
+// left as garbage than is held.
 func (in *intake) grow() error {
-	room := min(max(2*int64(len(in.body)), in.first()), maxBody+1)
+	room := min(max(4*int64(len(in.body)), in.first()), maxBody+1)
 	if in.length >= 0 {
 		room = min(room, in.length+1) // one more, to see the end
 	}

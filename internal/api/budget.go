@@ -12,10 +12,10 @@ import (
 const (
 	smallBody   = 32 << 10
 	smallBodies = 32 << 20
-	largeBodies = 48 << 20
+	largeBodies = 32 << 20
 
 	smallAnswer  = 32 << 10
-	largeAnswers = 48 << 20
+	largeAnswers = 32 << 20
 )
 
 // errBudget means that the room for bodies is taken by callers that are better

@@ -59,7 +59,7 @@ func (d *document) responses(good string, schema *huma.Schema, refusals ...int) 
 		Description: good, Headers: echo,
 		Content: map[string]*huma.MediaType{"application/json": {Schema: schema}},
 	}}
-	always := []int{http.StatusForbidden, http.StatusUnprocessableEntity, http.StatusInternalServerError}
+	always := []int{http.StatusForbidden, http.StatusUnprocessableEntity, http.StatusInternalServerError, http.StatusServiceUnavailable}
 	for _, status := range append(always, refusals...) {
 		out[strconv.Itoa(status)] = &huma.Response{
 			Description: meanings[status],
@@ -83,9 +83,9 @@ var meanings = map[int]string{
 	http.StatusRequestEntityTooLarge: fmt.Sprintf("The body is larger than %d bytes.", maxBody),
 	http.StatusUnsupportedMediaType:  "The body is not sent as JSON in UTF-8.",
 	http.StatusUnprocessableEntity:   "A field, header or parameter is not as it must be; errors says which.",
-	http.StatusTooManyRequests:       "No slot got free in time.",
+	http.StatusTooManyRequests:       "No slot got free in time, or the bodies on their way take all their room.",
 	http.StatusInternalServerError:   "A fault of the server.",
-	http.StatusServiceUnavailable:    "No sandbox is available, or the records cannot be read.",
+	http.StatusServiceUnavailable:    "Too many requests are open, no sandbox is available, or the records cannot be read.",
 }
 
 func headersOf(status int) map[string]*huma.Param {

@@ -47,24 +47,24 @@ func (s *server) routes(d *document) ([]route, error) {
 			RequestBody: d.requestBody(),
 			Responses: d.responses("The verdict on the run.", schemaOf[snippet.Result](d),
 				http.StatusBadRequest, http.StatusRequestTimeout, http.StatusRequestEntityTooLarge,
-				http.StatusUnsupportedMediaType, http.StatusTooManyRequests, http.StatusServiceUnavailable),
+				http.StatusUnsupportedMediaType, http.StatusTooManyRequests),
 		}, http.HandlerFunc(s.execute)},
 		{huma.Operation{
 			OperationID: "demo", Method: http.MethodPost, Path: "/demo",
 			Summary: "Run the demo set", Description: demoDoc,
 			Responses: d.responses("What came of the demo set.", schemaOf[service.DemoReport](d),
-				http.StatusTooManyRequests, http.StatusServiceUnavailable),
+				http.StatusTooManyRequests),
 		}, http.HandlerFunc(s.demo)},
 		{huma.Operation{
 			OperationID: "metrics", Method: http.MethodGet, Path: "/metrics",
 			Summary: "Show what was counted", Description: metricsDoc,
-			Responses: orText(d.responses("What was counted.", schemaOf[Metrics](d), http.StatusServiceUnavailable)),
+			Responses: orText(d.responses("What was counted.", schemaOf[Metrics](d))),
 		}, http.HandlerFunc(s.metrics)},
 		{huma.Operation{
 			OperationID: "events", Method: http.MethodGet, Path: "/events",
 			Summary: "List single runs", Description: eventsDoc,
 			Parameters: eventQuery(),
-			Responses:  d.responses("A page of records.", schemaOf[metrics.Page](d), http.StatusServiceUnavailable),
+			Responses:  d.responses("A page of records.", schemaOf[metrics.Page](d)),
 		}, http.HandlerFunc(s.events)},
 		{huma.Operation{
 			OperationID: "health", Method: http.MethodGet, Path: "/health",
@@ -79,7 +79,7 @@ func (s *server) routes(d *document) ([]route, error) {
 		{huma.Operation{
 			OperationID: "packages", Method: http.MethodGet, Path: "/packages",
 			Summary: "List what snippets can import besides the standard library", Description: packagesDoc,
-			Responses: d.responses("The packages.", schemaOf[Packages](d), http.StatusServiceUnavailable),
+			Responses: d.responses("The packages.", schemaOf[Packages](d)),
 		}, http.HandlerFunc(s.packages)},
 	}
 	return d.finish(append(routes, page...))

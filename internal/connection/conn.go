@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 	"sync/atomic"
+	"syscall"
 	"time"
 
 	"cloche/internal/api"
@@ -42,8 +43,8 @@ func (c *conn) Read(p []byte) (int, error) {
 	if c.answering.Load() {
 		return n, err
 	}
-	if n > 0 {
-		c.begun.Store(true)
+	if n > 0 && !c.begun.Swap(true) {
+		c.pool.progress(c)
 	}
 	if errors.Is(err, os.ErrDeadlineExceeded) && c.begun.Load() {
 		_ = c.SetWriteDeadline(time.Now().Add(refusalTime))
@@ -91,6 +92,25 @@ func (c *conn) Close() error {
 	err := c.Conn.Close() // before there is room for another: descriptors are what is counted
 	c.pool.leave(c)
 	return err
+}
+
+// unread reports whether there is something that the caller has sent and net/http
+// has not read yet. It does not block.
+func (c *conn) unread() (there bool) {
+	socket, ok := c.Conn.(syscall.Conn)
+	if !ok {
+		return false
+	}
+	raw, err := socket.SyscallConn()
+	if err != nil {
+		return false
+	}
+	_ = raw.Control(func(fd uintptr) {
+		var first [1]byte
+		n, _, err := syscall.Recvfrom(int(fd), first[:], syscall.MSG_PEEK|syscall.MSG_DONTWAIT)
+		there = err == nil && n > 0
+	})
+	return there
 }
 
 // statusLine reads the begin of an answer: "HTTP/1.1 400 Bad Request: reason".

@@ -23,7 +23,7 @@ const (
 // undisturbed is how long a connection that waits does not give way: the header
 // of an honest caller, which is on its way, is read in that time. Until then
 // no more are accepted; the kernel keeps those that come.
-const undisturbed = 100 * time.Millisecond
+const undisturbed = 250 * time.Millisecond
 
 // restTime is how long the rest of a refused body may take to come: if it came
 // after the connection is closed, its caller might not see the answer.
@@ -103,8 +103,7 @@ func (p *pool) admit(c *conn) (victim *conn, wait time.Duration) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.open >= p.most {
-		victim = p.waiting.Front().Value.(*conn) // there is one: not all places are for busy ones
-		if wait := p.undisturbed - time.Since(victim.since); wait > 0 {
+		if victim, wait = p.oldest(); victim == nil {
 			return nil, wait
 		}
 		p.drop(victim)
@@ -112,6 +111,37 @@ func (p *pool) admit(c *conn) (victim *conn, wait time.Duration) {
 	p.open++
 	p.enqueue(c)
 	return victim, 0
+}
+
+// oldest is the connection that has waited longest, if it has for long enough. One
+// whose caller has sent something that nobody had the time to read is not waited
+// for: it begins to wait anew.
+func (p *pool) oldest() (c *conn, wait time.Duration) {
+	for {
+		c = p.waiting.Front().Value.(*conn) // there is one: not all places are for busy ones
+		if wait = p.undisturbed - time.Since(c.since); wait > 0 {
+			return nil, wait
+		}
+		if !c.unread() {
+			return c, 0
+		}
+		p.requeue(c)
+	}
+}
+
+func (p *pool) requeue(c *conn) {
+	c.since = time.Now()
+	p.waiting.MoveToBack(c.place)
+}
+
+// progress is for a connection from which the first bytes of a request were read:
+// the rest of the header is on its way, or already here.
+func (p *pool) progress(c *conn) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if c.place != nil {
+		p.requeue(c)
+	}
 }
 
 func (p *pool) enqueue(c *conn) {

@@ -233,6 +233,51 @@ func TestWhoJustCameIsNotDisturbed(t *testing.T) {
 	}
 }
 
+// What a caller has sent counts, also while nobody has had the time to read it, and
+// so does the begin of a header.
+func TestWhoHasSentSomethingDoesNotGiveWay(t *testing.T) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	p := &pool{most: 3, busiest: 1}
+	var ends []net.Conn
+	var conns []*conn
+	for range 3 {
+		dialled, err := net.Dial("tcp", l.Addr().String())
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer dialled.Close()
+		accepted, err := l.Accept()
+		if err != nil {
+			t.Fatal(err)
+		}
+		c := &conn{Conn: accepted, pool: p}
+		defer c.Close()
+		if victim, wait := p.admit(c); victim != nil || wait != 0 {
+			t.Fatal("no place")
+		}
+		ends, conns = append(ends, dialled), append(conns, c)
+	}
+	for _, n := range []int{0, 1} {
+		if _, err := io.WriteString(ends[n], "GET"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := io.ReadFull(conns[1], make([]byte, 3)); err != nil {
+		t.Fatal(err)
+	}
+	for end := time.Now().Add(20 * time.Second); !conns[0].unread() && time.Now().Before(end); time.Sleep(time.Millisecond) {
+	}
+	for _, want := range []*conn{conns[2], conns[1]} {
+		if victim, wait := p.admit(&conn{pool: p}); victim != want || wait != 0 {
+			t.Errorf("another gave way, wait %v", wait)
+		}
+	}
+}
+
 // What a handler writes is its own, whatever it looks like.
 func TestHandlersAreNotRewritten(t *testing.T) {
 	b := serve(t, Least)
