@@ -32,12 +32,13 @@ const (
 	headerBytes = 32 << 10
 )
 
-// Open files. A child has channels, pipes and a handle; our own are those of
-// two templates, the records, the log, the listener and what a run's files
-// take while they are read.
+// Open files. A child has nine: channels, pipes, handles; the rest is for one that
+// ended a moment ago. Our own are the file rules', those of two templates, of the
+// records, the log and the listener, and what it takes to read and remove the
+// files of runs. Under siege about half of that is in use.
 const (
-	childDescriptors = 9
-	ownDescriptors   = 64
+	childDescriptors = 12
+	ownDescriptors   = 128
 )
 
 // usualConnections is how many connections there are at most, where no more
