@@ -59,8 +59,8 @@ test-packages: build ## Run the tests of real packages with numpy and matplotlib
 test-web: ## Hold the dashboard in a real Chromium against a real server; pictures go to bin/web.
 	@GO=$(GO) .ci/web/test
 
-soak: ## Put 10000 mixed runs on a server, and kill one 20 times under load.
-	@$(GO) test -tags soak -run '^TestSoak' -count=1 -timeout 15m -v ./cmd/cloche
+soak: ## Put 10000 mixed runs on a server, kill one 20 times under load, and lay siege to one.
+	@$(GO) test -tags soak -run '^(TestSoak|TestSiege)' -count=1 -timeout 15m -v ./cmd/cloche
 
 steady: ## Make RUNS (200000) runs in a row, and tell whether the last are as fast as the first.
 	@CLOCHE_STEADY=$(RUNS) $(GO) test -tags soak -run '^TestSteady$$' -count=1 -timeout 2h -v ./internal/sandbox

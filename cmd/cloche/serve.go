@@ -83,7 +83,7 @@ func serve(cfg config.Config, out, errOut io.Writer) error {
 // What the server's own memory is meant to stay below: the budgets of the api, and
 // what runs that end at the same time hold before their answers are counted.
 const (
-	memoryBase   = 128 << 20
+	memoryBase   = 112 << 20
 	memoryPerRun = 6 << 20
 )
 

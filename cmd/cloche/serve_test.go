@@ -53,8 +53,15 @@ func startServer(t *testing.T) *server {
 // startServerIn starts one in folders that may have had a server before.
 func startServerIn(t *testing.T, data, work string) *server {
 	t.Helper()
+	return startCommand(t, data, work, "cloche")
+}
+
+// startCommand starts one by a command that ends with the program's name.
+func startCommand(t *testing.T, data, work string, command ...string) *server {
+	t.Helper()
 	s := &server{data: data, work: work}
-	s.cmd = exec.Command("cloche", "serve", "--addr", "127.0.0.1:0", "--data", s.data, "--work", s.work)
+	command = append(command, "serve", "--addr", "127.0.0.1:0", "--data", s.data, "--work", s.work)
+	s.cmd = exec.Command(command[0], command[1:]...)
 	s.cmd.Stderr = &s.stderr
 	out, err := s.cmd.StdoutPipe()
 	if err != nil {

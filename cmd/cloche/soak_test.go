@@ -56,15 +56,18 @@ func (s *server) settled(t *testing.T) footprint {
 	return last
 }
 
-// resident is the server's own memory in bytes (VmRSS of proc_pid_status(5)).
-func (s *server) resident(t *testing.T) int64 {
+// resident is the server's own memory in bytes.
+func (s *server) resident(t *testing.T) int64 { return s.memory(t, "VmRSS:") }
+
+// memory reads a field of proc_pid_status(5) in bytes.
+func (s *server) memory(t *testing.T, field string) int64 {
 	t.Helper()
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", s.cmd.Process.Pid))
 	if err != nil {
 		t.Fatal(err)
 	}
 	for line := range strings.Lines(string(text)) {
-		if value, ok := strings.CutPrefix(line, "VmRSS:"); ok {
+		if value, ok := strings.CutPrefix(line, field); ok {
 			kb, err := strconv.ParseInt(strings.TrimSpace(strings.TrimSuffix(strings.TrimSpace(value), "kB")), 10, 64)
 			if err != nil {
 				t.Fatal(err)
@@ -72,7 +75,7 @@ func (s *server) resident(t *testing.T) int64 {
 			return kb << 10
 		}
 	}
-	t.Fatal("no VmRSS")
+	t.Fatalf("no %s", field)
 	return 0
 }
 
