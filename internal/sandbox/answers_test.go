@@ -420,7 +420,7 @@ func TestManyAndLargeFiles(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			j := job(c.code)
-			j.Request.Timeout = 20 * time.Second
+			j.Request.Timeout = probeTimeout
 			for i := range c.inputs {
 				j.Request.Files = append(j.Request.Files, snippet.File{Path: fmt.Sprintf("in%d", i), Content: make([]byte, 1<<19)})
 			}

@@ -36,11 +36,12 @@ func newSandbox(t testing.TB, cfg Config) *Sandbox {
 	return s
 }
 
-// job is a valid job with the defaults; change what the test is about.
+// job is a valid job with the defaults; change what the test is about. It has more
+// time than callers who name none: the machine may be busy.
 func job(code string) snippet.Job {
 	return snippet.Job{
 		ID: "test", Limits: snippet.DefaultLimits(), Policy: snippet.DefaultPolicy(),
-		Request: snippet.Request{Code: code, Timeout: 5 * time.Second},
+		Request: snippet.Request{Code: code, Timeout: 20 * time.Second},
 	}
 }
 
