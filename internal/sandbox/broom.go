@@ -119,30 +119,59 @@ type broom struct {
 	log   *slog.Logger
 	tasks sync.WaitGroup
 
-	heavy sync.Mutex // folders are removed one at a time
-	left  []string   // folders that could not be removed yet
+	heavy sync.Mutex  // folders are removed one at a time
+	left  []string    // folders that could not be removed yet
+	retry *time.Timer // tries those again; nil before the first
 }
+
+// retryRest is the time until folders that could not be removed are tried again.
+const retryRest = time.Second
 
 func newBroom(log *slog.Logger) *broom { return &broom{log: log} }
 
 // sweep runs task in the background.
 func (b *broom) sweep(task func()) { b.tasks.Go(task) }
 
-// wait returns when every task is done.
-func (b *broom) wait() { b.tasks.Wait() }
+// wait returns when every task is done. What is left then goes with the base.
+func (b *broom) wait() {
+	b.tasks.Wait()
+	b.heavy.Lock()
+	defer b.heavy.Unlock()
+	if b.left = nil; b.retry != nil {
+		b.retry.Stop()
+	}
+}
 
-// remove deletes a run's folder, and those that could not be deleted before: a
-// machine without a descriptor or an inode left gets some back.
+// remove deletes a run's folder. What cannot be deleted is tried again: a machine
+// without a descriptor or an inode left gets some back.
 func (b *broom) remove(dir string) {
 	if dir == "" {
 		return
 	}
 	b.heavy.Lock()
 	defer b.heavy.Unlock()
-	left, err := removeTrees(append(b.left, dir))
-	if b.left = left; err != nil {
+	b.removeAll(append(b.left, dir))
+}
+
+func (b *broom) removeAll(dirs []string) {
+	before := len(b.left)
+	left, err := removeTrees(dirs)
+	if b.left = left; err == nil {
+		return
+	}
+	if len(left) > before { // the same one is complained of once
 		b.log.Error("remove run folder", "error", err.Error())
 	}
+	if b.retry != nil {
+		b.retry.Stop()
+	}
+	b.retry = time.AfterFunc(retryRest, func() {
+		b.heavy.Lock()
+		defer b.heavy.Unlock()
+		if len(b.left) > 0 {
+			b.removeAll(b.left)
+		}
+	})
 }
 
 // removeTrees deletes folders of any depth with one descriptor: a folder inside
