@@ -95,26 +95,24 @@ func (p *Process) threadNumber(field string) (int64, error) {
 }
 
 // Written is how many bytes of files the process can have made or changed since
-// its beginning: all that it handed to write(2), whatever that was about, all that
-// it made the kernel write later, and a page for each page fault, which is what
-// storing into a mapped file takes. It is far too much for most programs, and too
-// little for none.
+// its beginning: all that it handed to write(2), whatever that was about, and two
+// pages for each such call, since a byte can take a page; all that it made the kernel
+// write later; and a page for each page fault, which is what storing into a mapped
+// file takes. It is far too much for most programs, and too little for none.
 func (p *Process) Written() (written int64, err error) {
 	if p.io < 0 {
 		if p.io, err = sys.Openat(p.folder, "io", unix.O_RDONLY); err != nil {
 			return 0, named("open io", err)
 		}
 	}
-	asked, err := p.number(p.io, "wchar")
-	if err != nil {
-		return 0, err
-	}
-	later, err := p.number(p.io, "write_bytes")
-	if err != nil {
-		return 0, err
+	var sum [3]int64
+	for n, field := range []string{"wchar", "syscw", "write_bytes"} {
+		if sum[n], err = p.number(p.io, field); err != nil {
+			return 0, err
+		}
 	}
 	faults, err := p.faults()
-	return asked + later + faults*int64(unix.Getpagesize()), err
+	return sum[0] + sum[2] + (2*sum[1]+faults)*int64(unix.Getpagesize()), err
 }
 
 // number reads a field of a file that has one field a line.

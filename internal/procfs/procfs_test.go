@@ -68,6 +68,14 @@ func TestWritten(t *testing.T) {
 	const size = 4 << 20
 	for name, grow := range map[string]func(*os.File) error{
 		"write": func(f *os.File) error { _, err := f.Write(make([]byte, size)); return err },
+		"a byte a page": func(f *os.File) error {
+			for at := int64(0); at < size; at += 4096 {
+				if _, err := f.WriteAt([]byte{1}, at); err != nil {
+					return err
+				}
+			}
+			return nil
+		},
 		"map": func(f *os.File) error {
 			if err := f.Truncate(size); err != nil {
 				return err

@@ -58,6 +58,8 @@ type look struct {
 // looking starts with the first tick: most runs are over by then.
 func (r *run) looking() *look {
 	l := &look{child: r.child, limits: r.job.Limits, weighed: r.inputs.room(r.job.Request.Files)}
+	l.mu.Lock() // a look that is due at once waits until its timer is known
+	defer l.mu.Unlock()
 	l.timer = time.AfterFunc(tick, l.turn)
 	return l
 }
@@ -127,14 +129,27 @@ func (l *look) once() (snippet.Reason, error) {
 	if !l.child.layers.accounts() {
 		return l.count()
 	}
-	written, err := l.process.Written()
-	if err != nil {
+	full, err := l.mayBeFull()
+	switch {
+	case err != nil:
 		return "", err
-	}
-	if l.weighed+written-l.written > l.limits.FolderBytes {
+	case full:
 		return l.weigh()
 	}
-	return l.count()
+	if broken, err := l.count(); broken != "" || err != nil {
+		return broken, err
+	}
+	full, err = l.mayBeFull() // a count of many entries takes its time
+	if full {
+		return l.weigh()
+	}
+	return "", err
+}
+
+// mayBeFull reports whether the folders can hold too much by now.
+func (l *look) mayBeFull() (bool, error) {
+	written, err := l.process.Written()
+	return l.weighed+written-l.written > l.limits.FolderBytes, err
 }
 
 // count looks at the number of files and folders, unless the child has not run.
@@ -146,10 +161,20 @@ func (l *look) count() (snippet.Reason, error) {
 	if start.Before(l.again) || ran != 0 && ran == l.counted && !l.child.layers.forks() {
 		return "", nil
 	}
-	w := workdir.Walk{Entries: l.limits.FolderEntries, Sizes: l.child.layers.forks(), Cancelled: l.cancelled.Load}
+	w := workdir.Walk{Entries: l.limits.FolderEntries, Sizes: l.child.layers.forks(), Cancelled: l.haste}
 	sum, err := w.Of(l.child.work(), l.child.tmp())
 	l.counted, l.again = ran, time.Now().Add(countRest*time.Since(start))
 	return l.judge(sum.Bytes, err)
+}
+
+// haste ends a count for what is more urgent: the end of the run, or a weighing. A
+// fault of this look is met by the next.
+func (l *look) haste() bool {
+	if l.cancelled.Load() || !l.child.layers.accounts() {
+		return l.cancelled.Load()
+	}
+	full, err := l.mayBeFull()
+	return full || err != nil
 }
 
 // weigh adds up what the folders hold, and the files that the process keeps
