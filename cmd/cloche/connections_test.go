@@ -199,11 +199,11 @@ func TestConnectionsFitTheDescriptors(t *testing.T) {
 		cfg         config.Config
 		want        int
 	}{
-		{1024, usual, 1024 - 12*12 - 128},
+		{1024, usual, 1024 - 16*12 - 128},
 		{1 << 20, usual, 2048},
 		{1<<64 - 1, usual, 2048}, // no limit
 		{1 << 20, config.Config{Pool: 4, Concurrency: 8, Queue: 5000}, 2 * 5008},
-		{64, usual, 64 - 12*12 - 128}, // Bound takes connection.Least instead
+		{64, usual, 64 - 16*12 - 128}, // Bound takes connection.Least instead
 	} {
 		if got := connections(test.descriptors, test.cfg); got != test.want {
 			t.Errorf("%d descriptors, %+v: %d connections, want %d", test.descriptors, test.cfg, got, test.want)

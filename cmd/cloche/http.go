@@ -32,12 +32,13 @@ const (
 	headerBytes = 32 << 10
 )
 
-// Open files. A child has nine: channels, pipes, handles; the rest is for one that
+// Open files. A child has nine: channels, pipes, handles; one that is looked at has four
+// more. The rest is for one that
 // ended a moment ago. Our own are the file rules', those of two templates, of the
 // records, the log and the listener, and what it takes to read and remove the
 // files of runs. Under siege about half of that is in use.
 const (
-	childDescriptors = 12
+	childDescriptors = 16
 	ownDescriptors   = 128
 )
 
