@@ -59,7 +59,8 @@ if [[ -n $cases ]]; then
 	base=$(find "/proc/$pid/root/tmp" -maxdepth 1 -name 'cloche-*' | head -n 1)
 	echo "== $mode: cases $only"
 	# With a /tmp of its own, so that other programs' files are not taken for the server's.
-	# The cases may lie below /tmp themselves: they are seen at another place meanwhile.
-	unshare --mount sh -c 'mount --bind "$1" /mnt && mount -t tmpfs tmpfs /tmp && shift && exec "$@"' sh "$cases" \
-		python3 /mnt/run.py --url "$url" --pid "$pid" --work "$base" --only "$only"
+	# This folder and the cases may lie below /tmp themselves: the cases are seen at
+	# another place meanwhile.
+	unshare --mount sh -c 'mount --bind "$1" /mnt && mount -t tmpfs tmpfs /tmp && shift && cd /mnt && exec "$@"' sh "$cases" \
+		python3 run.py --url "$url" --pid "$pid" --work "$base" --only "$only"
 fi
