@@ -124,6 +124,7 @@ func TestTheOldestThatWaitsGivesWay(t *testing.T) {
 	b.eventually(t, 3, 1)
 	rested.ask(t, "/once")
 	rested.answer(t)
+	b.eventually(t, 3, 1) // it waits again a moment after its answer
 	var others []*caller
 	for range Least - 3 {
 		others = append(others, b.dial(t))
