@@ -37,9 +37,11 @@ type layers struct {
 func choose(k guard.Kernel, id identity, sole bool) layers {
 	l := layers{
 		kernel: k, identity: id, sole: sole,
-		seccomp: k.Has(guard.FeatureSeccomp), namespace: k.Has(guard.FeatureUserNS), prctl: k.Has(guard.FeatureDeathSignal),
+		seccomp: k.Has(guard.FeatureSeccomp), prctl: k.Has(guard.FeatureDeathSignal),
 		pidfd: k.Has(guard.FeaturePidfd), memfd: k.Has(guard.FeatureMemfd),
 	}
+	// Without the filter a run could make such namespaces by itself, and more in them.
+	l.namespace = l.seccomp && k.Has(guard.FeatureUserNS)
 	switch {
 	case k.Landlock > 0:
 		l.wall = wallLandlock
@@ -162,7 +164,11 @@ func (l layers) threads() snippet.Layer {
 	case l.countsByUser():
 		t.Detail = "counted by user: one run at a time"
 	default:
-		t.Detail = fmt.Sprintf("looked at every %d ms only: no user namespaces here (%s)", tick.Milliseconds(), l.kernel.Refused[guard.FeatureUserNS])
+		why := l.kernel.Refused[guard.FeatureUserNS]
+		if why == "" {
+			why = "not used without the syscall filter"
+		}
+		t.Detail = fmt.Sprintf("looked at every %d ms only: no user namespaces here (%s)", tick.Milliseconds(), why)
 	}
 	return t
 }
