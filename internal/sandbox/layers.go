@@ -41,7 +41,9 @@ func choose(k guard.Kernel, id identity, sole bool) layers {
 		pidfd: k.Has(guard.FeaturePidfd), memfd: k.Has(guard.FeatureMemfd),
 	}
 	// Without the filter a run could make such namespaces by itself, and more in them.
-	l.namespace = l.seccomp && k.Has(guard.FeatureUserNS)
+	// And a server that may look into children under their name only may not look into
+	// another namespace of theirs.
+	l.namespace = l.seccomp && k.Has(guard.FeatureUserNS) && !id.masked
 	switch {
 	case k.Landlock > 0:
 		l.wall = wallLandlock
@@ -165,7 +167,10 @@ func (l layers) threads() snippet.Layer {
 		t.Detail = "counted by user: one run at a time"
 	default:
 		why := l.kernel.Refused[guard.FeatureUserNS]
-		if why == "" {
+		switch {
+		case why == "" && l.identity.masked:
+			why = "the server has no CAP_SYS_PTRACE to look into them"
+		case why == "":
 			why = "not used without the syscall filter"
 		}
 		t.Detail = fmt.Sprintf("looked at every %d ms only: no user namespaces here (%s)", tick.Milliseconds(), why)
