@@ -402,6 +402,18 @@ func TestRoom(t *testing.T) {
 	}
 }
 
+// TestRoomIsNoMoreThanAChildMaySet: a container often has a hard limit, which no
+// child of it can raise.
+func TestRoomIsNoMoreThanAChildMaySet(t *testing.T) {
+	r := room{30000, "kernel.pid_max"}
+	if got := r.within(1024); got.tasks != 1024 || !strings.Contains(got.by, "1024") {
+		t.Errorf("got %+v", got)
+	}
+	if got := r.within(1<<64 - 1); got != r {
+		t.Errorf("without a limit: %+v", got)
+	}
+}
+
 // TestRoomLeavesTheServerItsOwn: under a low limit on processes all runs together
 // leave the server enough.
 func TestRoomLeavesTheServerItsOwn(t *testing.T) {

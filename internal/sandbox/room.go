@@ -43,7 +43,24 @@ func findRoom(id identity) room {
 			found = room{max(tasks, 0), b.by}
 		}
 	}
-	return found
+	return found.within(hardLimit())
+}
+
+// within holds the room to the hard limit that a child finds: it cannot set itself
+// a higher one, whoever it is.
+func (r room) within(hard uint64) room {
+	if uint64(r.tasks) <= hard {
+		return r
+	}
+	return room{int(hard), fmt.Sprintf("ulimit -Hu, %d,", hard)}
+}
+
+func hardLimit() uint64 {
+	var limit unix.Rlimit
+	if unix.Getrlimit(unix.RLIMIT_NPROC, &limit) != nil {
+		return math.MaxInt32
+	}
+	return limit.Max
 }
 
 // check says at the start what the room is not enough for. It is an error where
