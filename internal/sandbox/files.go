@@ -273,8 +273,9 @@ func mediaType(path string, content []byte) string {
 	return http.DetectContentType(content)
 }
 
-// printable writes the bytes of a name that are not UTF-8 as \xNN. A backslash that looks like the beginning of such a thing is one itself,
-// so that no two names come out the same.
+// printable writes the bytes of a name that are not UTF-8 as \xNN. A backslash
+// before what looks like such an escape is escaped too, so that no two names come
+// out the same.
 func printable(name string) string {
 	var b strings.Builder
 	for at := 0; at < len(name); {
