@@ -209,16 +209,24 @@ func TestStopped(t *testing.T) {
 	if stopped, err := p.Stopped(); stopped || err != nil {
 		t.Errorf("running: %t, %v", stopped, err)
 	}
-	if err := child.Signal(unix.SIGSTOP); err != nil {
-		t.Fatal(err)
-	}
-	for end := time.Now().Add(10 * time.Second); ; time.Sleep(time.Millisecond) {
-		if stopped, err := p.Stopped(); stopped && err == nil {
-			return
-		} else if err != nil || time.Now().After(end) {
-			t.Fatalf("stopped: %t, %v", stopped, err)
+	becomes := func(signal unix.Signal, what string, holds func() (bool, error)) {
+		t.Helper()
+		if err := child.Signal(signal); err != nil {
+			t.Fatal(err)
+		}
+		for end := time.Now().Add(10 * time.Second); ; time.Sleep(time.Millisecond) {
+			if so, err := holds(); so && err == nil {
+				return
+			} else if err != nil || time.Now().After(end) {
+				t.Fatalf("%s: %t, %v", what, so, err)
+			}
 		}
 	}
+	becomes(unix.SIGSTOP, "stopped", p.Stopped)
+	if exiting, err := p.Exiting(); exiting || err != nil {
+		t.Errorf("exiting while it is stopped: %t, %v", exiting, err)
+	}
+	becomes(unix.SIGKILL, "exiting", p.Exiting)
 }
 
 // TestFaults: what could not be read is an error, whichever call of it failed.

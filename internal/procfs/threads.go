@@ -3,6 +3,8 @@
 package procfs
 
 import (
+	"strconv"
+
 	"golang.org/x/sys/unix"
 
 	"cloche/internal/sys"
@@ -11,31 +13,46 @@ import (
 // Stopped reports whether no thread of the process runs, or will until it is told
 // to go on.
 func (p *Process) Stopped() (bool, error) {
-	stopped := true
+	return p.all(func(t thread) bool { return t.ended() || t.state == 'T' || t.state == 't' })
+}
+
+// Exiting reports whether every thread of a process that was killed is on its way
+// out: none of them makes another system call, however long the kernel takes to
+// give the memory back.
+func (p *Process) Exiting() (bool, error) {
+	const exiting = 0x4 // PF_EXITING, linux/sched.h
+	return p.all(func(t thread) bool { return t.ended() || t.flags&exiting != 0 })
+}
+
+// all reports whether is holds for every thread there is.
+func (p *Process) all(is func(thread) bool) (bool, error) {
+	each := true
 	err := p.threads(func(task string) (bool, error) {
-		state, err := p.state(task)
+		t, err := p.thread(task)
 		switch {
 		case err == ErrGone:
 			return true, nil
 		case err != nil:
 			return false, err
 		}
-		stopped = state == 'T' || state == 't' || state == 'Z' || state == 'X'
-		return stopped, nil
+		each = is(t)
+		return each, nil
 	})
-	return stopped, err
+	return each, err
 }
 
 // living is the folder of a thread that still has what the process has: its
 // first thread may have left alone.
 func (p *Process) living() (task string, err error) {
 	err = p.threads(func(name string) (bool, error) {
-		state, err := p.state(name)
+		t, err := p.thread(name)
 		switch {
-		case err == ErrGone || state == 'Z' || state == 'X':
+		case err == ErrGone:
 			return true, nil
 		case err != nil:
 			return false, err
+		case t.ended():
+			return true, nil
 		}
 		task = name
 		return false, nil
@@ -75,21 +92,31 @@ func (p *Process) list(folder string, visit func(fd int, entry sys.Entry) (more 
 	}
 }
 
-// state is a thread's, such as 'R' or 'T' (proc_pid_stat(5)).
-func (p *Process) state(task string) (byte, error) {
+// thread is what proc_pid_stat(5) tells of one.
+type thread struct {
+	state byte   // such as 'R' or 'T'
+	flags uint64 // of the kernel's own
+}
+
+// ended reports that it is only remembered.
+func (t thread) ended() bool { return t.state == 'Z' || t.state == 'X' }
+
+func (p *Process) thread(task string) (thread, error) {
 	fd, err := sys.Openat(p.folder, task+"/stat", unix.O_RDONLY)
 	if err != nil {
-		return 0, named("open stat", err)
+		return thread{}, named("open stat", err)
 	}
 	defer sys.Close(fd)
 	var buf [512]byte
 	n, err := sys.Read(fd, buf[:])
 	if err != nil {
-		return 0, named("read stat", err)
+		return thread{}, named("read stat", err)
 	}
+	const flags = 6 // counted from the state
 	fields := statFields(buf[:n])
-	if len(fields) == 0 {
-		return 0, ErrGone
+	if len(fields) <= flags {
+		return thread{}, ErrGone
 	}
-	return fields[0][0], nil
+	bits, err := strconv.ParseUint(string(fields[flags]), 10, 64)
+	return thread{fields[0][0], bits}, err
 }
