@@ -467,11 +467,11 @@ func TestCollectorFollowsNothing(t *testing.T) {
 	}
 	r := &run{child: c, job: job("")}
 	var result snippet.Result
-	files, err := r.survey(&ending{}, false)
+	left, err := r.survey(&ending{}, false)
 	if err != nil {
 		t.Fatal(err)
 	}
-	r.collect(&result, files)
+	r.collect(&result, left)
 	for _, a := range result.Files {
 		if text := contentOf(t, a); text != "" && a.Path != "own" || text != "own" && a.Path == "own" {
 			t.Errorf("%s holds %q", a.Path, text)

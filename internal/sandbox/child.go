@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"cloche/internal/procfs"
 )
 
 // child is one confined interpreter. It waits for one job, runs it, and dies.
@@ -224,6 +226,32 @@ func (c *child) awaitDeath(d time.Duration) bool {
 	n, _ := pollFor([]unix.PollFd{end}, d)
 	return n > 0
 }
+
+// awaitEnd reports whether a killed child does nothing more within d. Where it can
+// have no process beside itself it need not be dead for that: a snippet can make
+// the kernel take long over giving memory back, and the answer does not wait for it.
+func (c *child) awaitEnd(d time.Duration) bool {
+	if c.pidfd < 0 || c.layers.forks() {
+		return c.awaitDeath(d)
+	}
+	if c.awaitDeath(endTick) {
+		return true
+	}
+	process, err := procfs.Open(c.pid)
+	if err != nil {
+		return c.awaitDeath(d)
+	}
+	defer process.Close()
+	for end := time.Now().Add(d); time.Now().Before(end); {
+		if exiting, err := process.Exiting(); exiting && err == nil || c.awaitDeath(endTick) {
+			return true
+		}
+	}
+	return false
+}
+
+// endTick is how often a killed child is asked whether it has ended.
+const endTick = time.Millisecond
 
 // release frees everything of a child that is dead or was never born.
 func (c *child) release() {

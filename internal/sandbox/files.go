@@ -117,39 +117,62 @@ const deathTime = 5 * time.Second
 // something that does not come, or somebody froze it.
 var errNotDead = errors.New("the child was killed and does not die")
 
-// survey returns the files that the run left in its work folder, sorted, and holds
-// its folders to the limits once more: between two looks it could do a little. The
-// child must be dead by then, since nothing may change under us.
-func (r *run) survey(end *ending, looked bool) (files []string, err error) {
+// Bounds on how long the folders of an ended run are looked at. Once a limit or
+// the deadline has ended it there is nothing more to judge, and its caller waits.
+const (
+	surveyTime = 5 * time.Second
+	lateTime   = 5 * time.Millisecond
+)
+
+// leftovers are the files that a run left in its work folder.
+type leftovers struct {
+	files []string // sorted
+	more  bool     // whether there may be more: not everything was looked at
+}
+
+// survey returns what the run left, and holds its folders to the limits once more:
+// between two looks it could do a little. The child must have ended by then, since
+// nothing may change under us.
+func (r *run) survey(end *ending, looked bool) (left leftovers, err error) {
 	if end.fault != nil {
-		return nil, nil
+		return left, nil
 	}
 	if nothing, err := r.leftNothing(looked); nothing || err != nil {
-		return nil, err
+		return left, err
 	}
-	if !r.child.awaitDeath(deathTime) {
-		return nil, errNotDead
+	if !r.child.awaitEnd(deathTime) {
+		return left, errNotDead
 	}
-	limits := r.job.Limits
-	w := workdir.Walk{Entries: limits.FolderEntries, Sizes: true, Visit: func(path string, entry sys.Entry) error {
+	limits, judged := r.job.Limits, end.limit != ""
+	until := time.Now().Add(surveyTime)
+	if judged {
+		until = time.Now().Add(lateTime)
+	}
+	w := workdir.Walk{Entries: limits.FolderEntries, Sizes: !judged}
+	w.Cancelled = func() bool { return !time.Now().Before(until) }
+	w.Visit = func(path string, entry sys.Entry) error {
 		if entry.Type == unix.DT_REG {
-			files = append(files, path)
+			left.files = append(left.files, path)
 		}
 		return nil
-	}}
+	}
 	sum, err := w.Of(r.child.work())
+	left.more = err != nil
+	slices.Sort(left.files)
+	if judged {
+		return left, nil
+	}
 	if w.Visit = nil; err == nil {
 		sum, err = w.Of(r.child.tmp())
 	}
 	broken := errors.Is(err, workdir.ErrDeep) || errors.Is(err, workdir.ErrMany)
 	if err != nil && !broken {
-		return nil, fmt.Errorf("look at what the run left: %w", err)
+		return leftovers{}, fmt.Errorf("look at what the run left: %w", err)
 	}
 	if refused := end.report != nil && end.report.reason().Outcome() == snippet.Blocked; !refused && (broken || sum.Bytes > limits.FolderBytes) {
 		end.found(snippet.DiskLimit, nil)
 	}
-	slices.Sort(files)
-	return files, nil
+	return left, nil
 }
 
 // leftNothing reports whether there is nothing to look at. A run that nobody had
@@ -170,18 +193,21 @@ func (r *run) leftNothing(looked bool) (bool, error) {
 
 // collect puts the new and changed ones of the files that the run left into the
 // result.
-func (r *run) collect(result *snippet.Result, files []string) {
-	if len(files) == 0 {
+func (r *run) collect(result *snippet.Result, left leftovers) {
+	if left.more {
+		result.FilesOmitted++
+	}
+	if len(left.files) == 0 {
 		return
 	}
 	root, err := os.OpenRoot(r.child.work())
 	if err != nil {
-		result.FilesOmitted = len(files)
+		result.FilesOmitted += len(left.files)
 		return
 	}
 	defer root.Close()
 	budget := int64(snippet.MaxArtifact)
-	for _, path := range files {
+	for _, path := range left.files {
 		full := len(result.Files) == snippet.MaxArtifacts
 		if _, given := r.inputs[path]; full && !given {
 			result.FilesOmitted++

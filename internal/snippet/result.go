@@ -35,7 +35,7 @@ type Result struct {
 	Signal   *string `json:"signal" nullable:"true" doc:"Name of the signal that ended the run; null if none."`
 
 	Files        []Artifact `json:"files" doc:"New or changed files of the work folder."`
-	FilesOmitted int        `json:"files_omitted" minimum:"0" doc:"How many further files there were."`
+	FilesOmitted int        `json:"files_omitted" minimum:"0" doc:"How many further files there were; 1 more if a deadline or a limit left no time to look at all."`
 
 	DurationMS      float64 `json:"duration_ms" minimum:"0" doc:"Wall clock time in milliseconds, measured outside the child."`
 	CPUMS           float64 `json:"cpu_ms" minimum:"0" doc:"CPU time in milliseconds, measured outside the child."`

@@ -161,6 +161,9 @@ func (w *Walk) inside(parent int, path, name string, depth int) error {
 		w.deep = true
 		deeper <- struct{}{}
 	}
+	if err := w.breathe(); err != nil {
+		return err
+	}
 	fd, err := open(parent, name)
 	if gone(err) {
 		return nil
